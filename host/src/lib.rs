@@ -1,0 +1,1 @@
+//! The tool host: registry, configuration and fronts, as a library and as the program toolhost.

@@ -1,0 +1,1 @@
+//! What a permission request is answered with: shell grammar, rules, modes, approvals.

@@ -1,0 +1,1 @@
+//! The traits and words every toolhost crate shares: Tool, Permission, NoticeSink.

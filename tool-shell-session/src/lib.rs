@@ -1,0 +1,1 @@
+//! The tool shell_session: interactive processes on a PTY.

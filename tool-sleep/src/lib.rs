@@ -1,0 +1,1 @@
+//! The tool sleep: waits without a command.
