@@ -1,0 +1,134 @@
+//! The host: a registry, whom to ask, the environment, the inbox, and the chats that use them.
+
+use std::pin::pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use tokio::sync::RwLock;
+use tool_api::{
+    CancellationToken, ChatId, DenyAll, FixedEnv, NoticeSink, Permission, Scope, ShellEnv, ToolCall, ToolContext,
+    ToolError, ToolErrorKind, ToolOutput, Workspace,
+};
+
+use crate::{CallOptions, Chat, Inbox, Registry};
+
+/// All that a front needs: it opens chats and makes calls.
+///
+/// A front shares it as `Arc<Host>` and ends it with [`Host::end`] before the program exits.
+#[derive(Debug)]
+pub struct Host {
+    registry: Registry,
+    permission: Arc<dyn Permission>,
+    shell_env: Arc<dyn ShellEnv>,
+    inbox: Arc<Inbox>,
+    ending: CancellationToken,
+    /// Is read by each call while it runs, so that the end of the host waits for its calls.
+    calls: RwLock<()>,
+    chats: AtomicU64,
+}
+
+impl Host {
+    /// Makes a host that denies every effect and gives commands an empty environment, until it is told otherwise.
+    pub fn new(registry: Registry) -> Self {
+        Self {
+            registry,
+            permission: Arc::new(DenyAll),
+            shell_env: Arc::new(FixedEnv::default()),
+            inbox: Arc::new(Inbox::new()),
+            ending: CancellationToken::new(),
+            calls: RwLock::new(()),
+            chats: AtomicU64::new(0),
+        }
+    }
+
+    /// Sets whom every tool asks before an effect.
+    #[must_use]
+    pub fn with_permission(mut self, permission: Arc<dyn Permission>) -> Self {
+        self.permission = permission;
+        self
+    }
+
+    /// Sets the environment of commands.
+    #[must_use]
+    pub fn with_shell_env(mut self, shell_env: Arc<dyn ShellEnv>) -> Self {
+        self.shell_env = shell_env;
+        self
+    }
+
+    /// Returns the tools.
+    pub fn registry(&self) -> &Registry {
+        &self.registry
+    }
+
+    /// Returns where notices wait for a front.
+    pub fn inbox(&self) -> &Arc<Inbox> {
+        &self.inbox
+    }
+
+    /// Opens a chat with an id that this host never gives again.
+    pub fn open_chat(&self, workspace: Workspace) -> Arc<Chat> {
+        let number = self.chats.fetch_add(1, Ordering::Relaxed) + 1;
+        Arc::new(Chat::new(ChatId::new(format!("c{number}")), workspace, &self.ending))
+    }
+
+    /// Makes one call of a chat.
+    ///
+    /// # Errors
+    /// As [`Registry::call`], and a call of a chat that ended.
+    ///
+    /// # Cancellation
+    /// By `options.cancel`, by the end of the chat or of the host, and by dropping the future.
+    pub async fn call(&self, chat: &Chat, call: ToolCall, options: CallOptions) -> Result<ToolOutput, ToolError> {
+        let _running = self.calls.read().await;
+        let ended = chat.ended.read().await;
+        if *ended || self.ending.is_cancelled() {
+            return Err(ToolError::new(ToolErrorKind::State, format!("the chat `{}` has ended", chat.id())));
+        }
+        let cancel = chat.ending.child_token();
+        let ctx = self.context(chat, &options, cancel.clone());
+        let mut running = pin!(self.registry.call(call, &ctx));
+        tokio::select! {
+            biased;
+            result = &mut running => return result,
+            () = options.cancel.cancelled() => cancel.cancel(),
+        }
+        running.await
+    }
+
+    /// Tells whether something that the chat started still runs, or a notice waits for it.
+    pub fn is_busy(&self, chat: &Chat) -> bool {
+        self.registry.is_busy(chat.id()) || self.inbox.waiting(chat.id()) > 0
+    }
+
+    /// Ends a chat: cancels its calls, waits for them, then ends all that it started. Ending twice is fine.
+    pub async fn end_chat(&self, chat: &Chat) {
+        chat.ending.cancel();
+        *chat.ended.write().await = true;
+        self.registry.end(&Scope::Chat(chat.id().clone())).await;
+        self.inbox.take(chat.id());
+    }
+
+    /// Ends all that was started in a workspace.
+    pub async fn end_project(&self, workspace: &Workspace) {
+        self.registry.end(&Scope::Project(workspace.clone())).await;
+    }
+
+    /// Ends the host: every running call is cancelled at once, then every tool ends what it holds. No call follows.
+    pub async fn end(&self) {
+        self.ending.cancel();
+        drop(self.calls.write().await);
+        self.registry.end(&Scope::Host).await;
+    }
+
+    fn context(&self, chat: &Chat, options: &CallOptions, cancel: CancellationToken) -> ToolContext {
+        let notices: Arc<dyn NoticeSink> = Arc::clone(&self.inbox) as _;
+        ToolContext::deny_all(chat.id().clone(), chat.workspace().root())
+            .with_workspace(Arc::clone(chat.workspace()))
+            .with_permission(Arc::clone(&self.permission))
+            .with_notices(notices)
+            .with_person(Arc::clone(&options.person))
+            .with_shell_env(Arc::clone(&self.shell_env))
+            .with_cancel(cancel)
+            .with_wait_limit(options.wait_limit)
+    }
+}
