@@ -4,6 +4,8 @@ mod bound;
 mod chat;
 mod host;
 mod inbox;
+#[cfg(feature = "mcp")]
+pub mod mcp;
 mod near;
 mod registry;
 mod schema;

@@ -1,0 +1,142 @@
+//! The MCP front: the tools of a host over standard input and output, in both eras of the protocol.
+//!
+//! One connection is one chat. A client of the protocols up to 2025-11-25 opens it with `initialize` and can be asked
+//! within a call; one of 2026-07-28 says who it is in every request, and a call that needs an answer ends with the
+//! question (`input_required`) and comes again with the answer.
+//!
+//! The connection ends at the end of input, at SIGTERM and SIGINT, and when the client no longer reads: every running
+//! call is cancelled at once, its answer is still written if that is possible, and then the host ends all that it
+//! started.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use rmcp::ServiceExt;
+use rmcp::service::ServerInitializeError;
+use tokio::runtime::{Builder, Handle};
+use tokio_util::sync::CancellationToken;
+use tool_api::Workspace;
+
+use crate::Host;
+
+mod ask;
+mod clients;
+mod config;
+mod form;
+mod lines;
+mod progress;
+mod render;
+mod rounds;
+mod server;
+mod stdio;
+
+pub use config::{Config, ConfigError, WithoutElicitation};
+pub use stdio::Stdio;
+
+use ask::Ask;
+use lines::Lines;
+use rounds::Rounds;
+use server::Server;
+use stdio::Watched;
+
+/// How long the answers of cancelled calls may take once the connection ends. Clients stop a server by force two
+/// seconds after they closed its input, and the processes have to end in that time as well.
+const LAST_ANSWERS: Duration = Duration::from_millis(700);
+
+tokio::task_local! {
+    /// How to ask the client of the call that runs in this task.
+    static ASK: Arc<Ask>;
+}
+
+/// Why the front could not run.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ServeError {
+    /// A runtime could not be built.
+    #[error("cannot build a runtime")]
+    Runtime(#[source] std::io::Error),
+    /// The standard streams cannot be used.
+    #[error("cannot use standard input and output")]
+    Stdio(#[source] std::io::Error),
+    /// The system gives no random bytes for the key that seals request states.
+    #[error("the system gives no random bytes")]
+    Random(#[source] getrandom::Error),
+}
+
+/// Serves a host to one MCP client until the connection ends, then ends the host. Blocks; must not be called inside
+/// a runtime.
+///
+/// # Errors
+/// The front could not start. However the connection ends, it is no error.
+pub fn serve(stdio: Stdio, host: Arc<Host>, workspace: Workspace, config: Config) -> Result<(), ServeError> {
+    let tools = Builder::new_multi_thread().worker_threads(2).enable_all().build().map_err(ServeError::Runtime)?;
+    let front = Builder::new_current_thread().enable_all().build().map_err(ServeError::Runtime)?;
+    let served = front.block_on(connection(stdio, &host, workspace, config, tools.handle().clone()));
+    // Not waited for: a read of a terminal cannot be interrupted.
+    front.shutdown_background();
+    tools.block_on(host.end());
+    tools.shutdown_background();
+    served
+}
+
+async fn connection(
+    stdio: Stdio,
+    host: &Arc<Host>,
+    workspace: Workspace,
+    config: Config,
+    tools: Handle,
+) -> Result<(), ServeError> {
+    let rounds = Rounds::new(Duration::from_millis(config.answer_timeout_ms)).map_err(ServeError::Random)?;
+    let (input, output) = stdio.open().map_err(ServeError::Stdio)?;
+    let over = CancellationToken::new();
+    let lines = Lines::new(Watched::new(input, over.clone()), Watched::new(output, over.clone()));
+    let chat = host.open_chat(workspace);
+    let server = Server::new(Arc::clone(host), chat, config, rounds, tools);
+    let serving = async {
+        match server.serve_with_ct(lines, over.clone()).await {
+            Ok(running) => {
+                if let Err(error) = running.waiting().await {
+                    tracing::error!(%error, "the connection failed");
+                }
+            }
+            Err(ServerInitializeError::ConnectionClosed(_) | ServerInitializeError::Cancelled) => {}
+            Err(error) => tracing::error!(%error, "the connection could not be opened"),
+        }
+        over.cancel();
+    };
+    let stopped = async {
+        tokio::select! {
+            () = over.cancelled() => {}
+            () = signalled() => over.cancel(),
+        }
+        tokio::time::sleep(LAST_ANSWERS).await;
+    };
+    tokio::select! {
+        biased;
+        () = serving => {}
+        () = stopped => tracing::warn!("some calls did not end in time"),
+    }
+    Ok(())
+}
+
+#[cfg(unix)]
+async fn signalled() {
+    use tokio::signal::unix::{SignalKind, signal};
+
+    match (signal(SignalKind::terminate()), signal(SignalKind::interrupt())) {
+        (Ok(mut terminate), Ok(mut interrupt)) => {
+            tokio::select! {
+                _ = terminate.recv() => {}
+                _ = interrupt.recv() => {}
+            }
+        }
+        _ => std::future::pending().await,
+    }
+}
+
+#[cfg(not(unix))]
+async fn signalled() {
+    if tokio::signal::ctrl_c().await.is_err() {
+        std::future::pending().await
+    }
+}
