@@ -1,0 +1,213 @@
+//! Waiting for a text in new output, but never in the echo of what was just typed.
+//!
+//! Each typed line masks its first occurrence, in order. What could still become that occurrence is not believed yet.
+//! All matching is one Knuth-Morris-Pratt step a byte, so the cost is linear and the memory that of the patterns.
+
+mod pattern;
+
+use crate::text::Piece;
+use pattern::Pattern;
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+/// Lines that were typed, as a terminal echoes them.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Typed {
+    lines: Vec<String>,
+}
+
+impl Typed {
+    /// Takes apart what was typed; control characters are echoed as `^X`, empty lines as nothing.
+    pub fn new(input: &str) -> Self {
+        let lines = input.split(['\n', '\r']).filter(|line| !line.is_empty()).map(echoed).collect();
+        Self { lines }
+    }
+}
+
+fn echoed(line: &str) -> String {
+    let mut shown = String::with_capacity(line.len());
+    for char in line.chars() {
+        match char {
+            '\t' => shown.push('\t'),
+            '\0'..='\x1f' | '\x7f' => {
+                shown.push('^');
+                shown.push(char::from(char as u8 ^ 0x40));
+            }
+            _ => shown.push(char),
+        }
+    }
+    shown
+}
+
+/// One pass of echoes: the lines still expected, the first one being looked for.
+#[derive(Debug, Default)]
+struct Pass {
+    lines: VecDeque<Arc<Pattern>>,
+    state: usize,
+}
+
+impl Pass {
+    fn step(&mut self, byte: u8) -> bool {
+        let Some(line) = self.lines.front() else { return false };
+        self.state = line.step(self.state, byte);
+        self.state == line.len()
+    }
+
+    fn undo_char(&mut self) {
+        if let Some(line) = self.lines.front() {
+            self.state = line.undo_char(self.state);
+        }
+    }
+
+    fn next(&mut self) -> Option<Arc<Pattern>> {
+        self.state = 0;
+        self.lines.pop_front()
+    }
+
+    fn clear(&mut self) {
+        self.lines.clear();
+        self.state = 0;
+    }
+}
+
+/// Watches new output for a text.
+#[derive(Debug)]
+pub struct TextWait {
+    needle: Pattern,
+    state: usize,
+    first: Pass,
+    second: Pass,
+    second_allowed: bool,
+    /// Bytes of output so far.
+    at: u64,
+    /// Where the first occurrence ended that may still turn out to be in an echo.
+    doubtful: Option<u64>,
+    returned: bool,
+    /// The last character, if it is in the current line.
+    last: Option<char>,
+    matched: bool,
+}
+
+impl TextWait {
+    /// Starts to look for `needle` in what is pushed from now on. An empty needle is found at once.
+    ///
+    /// `typed` is what is typed at the same moment, if anything.
+    pub fn new(needle: &str, typed: Option<Typed>) -> Self {
+        let needle = needle.replace("\r\n", "\n");
+        let lines = typed.unwrap_or_default().lines.iter().map(|line| Arc::new(Pattern::new(line))).collect();
+        Self {
+            matched: needle.is_empty(),
+            needle: Pattern::new(&needle),
+            state: 0,
+            first: Pass { lines, state: 0 },
+            second: Pass::default(),
+            second_allowed: false,
+            at: 0,
+            doubtful: None,
+            returned: false,
+            last: None,
+        }
+    }
+
+    /// Lets each typed line be echoed once more: by the kernel when it was typed, and by a line editor that read it
+    /// later.
+    pub fn allow_second_echo(&mut self) {
+        self.second_allowed = true;
+    }
+
+    /// The terminal does not echo: nothing is masked any more, and what was in doubt counts.
+    pub fn no_echo(&mut self) {
+        self.first.clear();
+        self.second.clear();
+        self.settle();
+    }
+
+    /// Whether the text has come.
+    pub fn is_matched(&self) -> bool {
+        self.matched
+    }
+
+    /// Looks at the next piece of output; returns whether the text has come.
+    pub fn push(&mut self, piece: Piece<'_>) -> bool {
+        if self.matched {
+            return true;
+        }
+        match piece {
+            Piece::CarriageReturn => self.returned = true,
+            Piece::Backspace => self.backspace(),
+            Piece::Text(text) => self.text(text),
+        }
+        self.matched
+    }
+
+    fn text(&mut self, text: &str) {
+        if std::mem::take(&mut self.returned) && !text.starts_with('\n') {
+            self.line_return(text);
+        }
+        for byte in text.bytes() {
+            self.byte(byte);
+            if self.matched {
+                return;
+            }
+        }
+        self.last = text.chars().next_back();
+    }
+
+    fn byte(&mut self, byte: u8) {
+        self.at += 1;
+        self.state = self.needle.step(self.state, byte);
+        let found = self.state == self.needle.len();
+        if found {
+            self.doubtful.get_or_insert(self.at);
+        }
+        if self.first.step(byte) {
+            if let Some(line) = self.first.next() {
+                self.second.lines.push_back(line);
+            }
+            self.mask();
+        } else if self.second_allowed && self.second.step(byte) {
+            self.second.next();
+            self.mask();
+        } else {
+            self.settle();
+        }
+    }
+
+    /// An echo has just ended: what was in doubt was part of it, and nothing reaches across it.
+    fn mask(&mut self) {
+        self.doubtful = None;
+        self.state = 0;
+        self.first.state = 0;
+        self.second.state = 0;
+    }
+
+    /// Believes what is in doubt as soon as no echo that could cover it can still come.
+    fn settle(&mut self) {
+        let Some(end) = self.doubtful else { return };
+        let second = if self.second_allowed { self.second.state } else { 0 };
+        let echo = self.at.saturating_sub(self.first.state.max(second) as u64);
+        self.matched = end <= echo;
+    }
+
+    /// The line is written anew from its start, or it is a line editor's own wrap at the right margin: a space, or
+    /// the character that follows, printed once into the next row.
+    fn line_return(&mut self, next: &str) {
+        self.state = 0;
+        let wrapped = self.last.is_some_and(|last| last == ' ' || next.starts_with(last));
+        for pass in [&mut self.first, &mut self.second] {
+            if wrapped {
+                pass.undo_char();
+            } else {
+                pass.state = 0;
+            }
+        }
+        self.settle();
+    }
+
+    fn backspace(&mut self) {
+        self.state = self.needle.undo_char(self.state);
+        self.first.undo_char();
+        self.second.undo_char();
+        self.settle();
+    }
+}

@@ -1,0 +1,141 @@
+//! Finding the end of plain text, many bytes at a time and without `unsafe`.
+
+const fn is_special(byte: u8) -> bool {
+    (byte < 0x20 && byte != b'\t' && byte != b'\n') || byte == 0x7f || byte == 0xc2
+}
+
+/// Whether any byte of the block could end a run. Branch-free, so that the compiler uses vectors.
+fn any_special(block: &[u8; 64]) -> bool {
+    let mut any = 0u8;
+    for &byte in block {
+        any |= u8::from(is_special(byte));
+    }
+    any != 0
+}
+
+const ONES: u64 = 0x0101_0101_0101_0101;
+const LOW: u64 = 0x7f7f_7f7f_7f7f_7f7f;
+const HIGH: u64 = 0x8080_8080_8080_8080;
+
+/// The high bit of every byte of `word` that equals `byte`; exact, no carry crosses a byte.
+const fn equal(word: u64, byte: u8) -> u64 {
+    let x = word ^ (ONES * byte as u64);
+    !(((x & LOW) + LOW) | x) & HIGH
+}
+
+/// The high bit of every special byte of `word`.
+const fn special(word: u64) -> u64 {
+    let control = !(((word & LOW) + ONES * 0x60) | word) & HIGH;
+    (control & !equal(word, b'\t') & !equal(word, b'\n')) | equal(word, 0x7f) | equal(word, 0xc2)
+}
+
+/// The index at or after `at` of the first special byte.
+fn next_special(bytes: &[u8], mut at: usize) -> usize {
+    // Short runs are common between colours: a few words first, then vectors.
+    let mut words = 0;
+    loop {
+        let rest = &bytes[at..];
+        if words >= 4 {
+            let mut blocks = 0;
+            for block in rest.as_chunks::<64>().0 {
+                if any_special(block) {
+                    break;
+                }
+                blocks += 1;
+            }
+            at += blocks * 64;
+            // The hit is in the next 64 bytes, or fewer than that are left.
+            words = -8;
+            if blocks == 0 && rest.len() < 64 {
+                words = i32::MIN;
+            }
+            continue;
+        }
+        let Some(word) = rest.first_chunk::<8>() else {
+            return rest.iter().position(|&byte| is_special(byte)).map_or(bytes.len(), |n| at + n);
+        };
+        let found = special(u64::from_le_bytes(*word));
+        if found != 0 {
+            return at + (found.trailing_zeros() / 8) as usize;
+        }
+        at += 8;
+        words += 1;
+    }
+}
+
+/// The end of the run of text that starts at `at`: the next control, or the 0xC2 of a C1 control.
+///
+/// A 0xC2 that is the last byte belongs to the run, as a cut character.
+pub(super) fn plain_run(bytes: &[u8], at: usize) -> usize {
+    let mut from = at;
+    loop {
+        let end = next_special(bytes, from);
+        match bytes.get(end) {
+            Some(0xc2) if !matches!(bytes.get(end + 1), Some(0x80..=0x9f)) => from = end + 1,
+            _ => return end,
+        }
+    }
+}
+
+/// How many bytes at the end of `run` are the start of a UTF-8 character that is not whole.
+pub(super) fn cut_character(run: &[u8]) -> usize {
+    for back in 1..=run.len().min(3) {
+        let byte = run[run.len() - back];
+        if byte < 0x80 {
+            return 0;
+        }
+        if byte >= 0xc0 {
+            let tail = &run[run.len() - back..];
+            let cut =
+                std::str::from_utf8(tail).is_err_and(|error| error.valid_up_to() == 0 && error.error_len().is_none());
+            return if cut { back } else { 0 };
+        }
+    }
+    0
+}
+
+/// The index of the first byte in `bytes` that can matter inside a control string: a C0 control or 0xC2.
+pub(super) fn string_run(bytes: &[u8]) -> usize {
+    let matters = |byte: u8| byte < 0x20 || byte == 0xc2;
+    let mut at = 0;
+    for block in bytes.as_chunks::<64>().0 {
+        let mut any = 0u8;
+        for &byte in block {
+            any |= u8::from(matters(byte));
+        }
+        if any != 0 {
+            break;
+        }
+        at += 64;
+    }
+    bytes[at..].iter().position(|&byte| matters(byte)).map_or(bytes.len(), |n| at + n)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_byte_is_found_at_every_place() {
+        for byte in 0..=255u8 {
+            for len in [1, 7, 8, 9, 40, 63, 64, 65, 130, 300] {
+                for place in [0, 1, len / 2, len - 1] {
+                    let mut bytes = vec![b'a'; len];
+                    bytes[place] = byte;
+                    let expected = if is_special(byte) { place } else { len };
+                    assert_eq!(next_special(&bytes, 0), expected, "byte {byte:#x} at {place} of {len}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn neighbours_do_not_hide_a_byte() {
+        for pair in 0..=u16::MAX {
+            let [a, b] = pair.to_le_bytes();
+            let bytes = [b'x', a, b, b'x', b'x', b'x', b'x', b'x'];
+            let expected = bytes.iter().position(|&byte| is_special(byte)).unwrap_or(8);
+            assert_eq!(next_special(&bytes, 0), expected, "{bytes:x?}");
+        }
+    }
+}
