@@ -1,0 +1,384 @@
+//! The configuration: defaults, the person's file, the workspace's file, variables, flags; later ones win.
+//!
+//! The workspace's file is untrusted: it can only tighten. What it tried to loosen is in [`Settings::ignored`].
+
+mod error;
+mod known;
+mod layer;
+mod workspace;
+
+use std::path::{Path, PathBuf};
+
+use figment::Figment;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value, json};
+
+use crate::builtin::BUILTINS;
+use crate::env::EnvConfig;
+use layer::Layer;
+
+pub use error::{Origin, SettingError, SettingErrors};
+pub use workspace::Ignored;
+
+/// The name of a workspace's file, in its root.
+pub const WORKSPACE_FILE: &str = ".toolhost.toml";
+/// What the name of a variable starts with; `__` separates the parts of a key.
+pub const VARIABLE_PREFIX: &str = "TOOLHOST_";
+/// Variables with that prefix that are no keys: the log filter, the file, and the marks that children carry.
+const NO_KEYS: [&str; 4] = ["TOOLHOST_LOG", "TOOLHOST_CONFIG", "TOOLHOST_FORK_SERVER", "TOOLHOST_TREE"];
+
+/// Where a configuration comes from. The library reads no environment by itself.
+#[derive(Clone, Debug, Default)]
+pub struct Sources {
+    /// The person's file. It need not exist, unless `user_file_required`.
+    pub user_file: Option<PathBuf>,
+    /// The person named the file, so that a missing one is an error.
+    pub user_file_required: bool,
+    /// The root of the workspace, whose `.toolhost.toml` is read if there is one.
+    pub workspace: Option<PathBuf>,
+    /// The environment; only `TOOLHOST_*` is looked at.
+    pub variables: Vec<(String, String)>,
+    /// Keys that flags set: the flag's name, the key, the value.
+    pub flags: Vec<(String, String, String)>,
+}
+
+/// How the host decides what the rules leave open.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(rename_all = "lowercase")]
+#[non_exhaustive]
+pub enum Mode {
+    /// The rules, then the person.
+    #[default]
+    Ask,
+}
+
+/// The table `[bus]`.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct BusSettings {
+    /// Characters of text in one result, 1 000 to 10 000 000. Default 60 000.
+    pub max_result_chars: usize,
+    /// Milliseconds that a tool has to come back after its call was cancelled, 100 to 600 000. Default 10 000.
+    pub cancel_grace_ms: u64,
+}
+
+impl Default for BusSettings {
+    fn default() -> Self {
+        Self { max_result_chars: 60_000, cancel_grace_ms: 10_000 }
+    }
+}
+
+/// The table `[mcp]`.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct McpSettings {
+    /// What happens to what needs asking when the client cannot ask the person. Default `deny`.
+    pub without_elicitation: Unasked,
+    /// Milliseconds that one call may take before it returns with "still waiting", 1 000 to 86 400 000. Default: by
+    /// the client's name.
+    pub wait_limit_ms: Option<u64>,
+}
+
+/// What happens when nobody can be asked.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Unasked {
+    /// It is denied, with an explanation.
+    #[default]
+    Deny,
+    /// It is allowed: the person said so in the configuration.
+    Allow,
+}
+
+/// One layer of permission rules: the table `permission` of a file, in the file's order.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RuleTable {
+    /// The file.
+    pub origin: Origin,
+    /// Whether it is the workspace's, which can only tighten.
+    pub untrusted: bool,
+    /// The table.
+    pub table: Value,
+}
+
+/// A valid configuration.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// How the host decides what the rules leave open.
+    pub mode: Mode,
+    /// Limits of the bus.
+    pub bus: BusSettings,
+    /// The environment of commands.
+    pub env: EnvConfig,
+    /// The MCP front.
+    pub mcp: McpSettings,
+    /// The permission rules, the person's first.
+    pub rules: Vec<RuleTable>,
+    /// What the workspace's file tried to loosen.
+    pub ignored: Vec<Ignored>,
+    /// All values as they hold, in the order of the defaults.
+    values: Value,
+    figment: Figment,
+}
+
+/// One value and where it comes from.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Setting {
+    /// The key, for example `tools.sleep.max_ms`.
+    pub key: String,
+    /// The value.
+    pub value: Value,
+    /// Where it comes from.
+    pub origin: Origin,
+}
+
+impl Settings {
+    /// Reads and checks every source.
+    ///
+    /// # Errors
+    /// All bad values, each with its key, its file or variable, and what is allowed.
+    pub fn load(sources: &Sources) -> Result<Self, SettingErrors> {
+        let defaults = defaults();
+        let mut errors = Vec::new();
+        let mut figment = Figment::from(Layer::defaults(&defaults));
+        let mut rules = Vec::new();
+        if let Some(path) = &sources.user_file {
+            match Layer::file(path, "file") {
+                Ok(Some(layer)) => figment = add(figment, layer, &defaults, &mut rules, &mut errors),
+                Ok(None) if sources.user_file_required => {
+                    let origin = Origin::new(format!("file {}", path.display()));
+                    errors.push(SettingError::new("", origin, "the file does not exist"));
+                }
+                Ok(None) => {}
+                Err(error) => errors.push(error),
+            }
+        }
+        let mut ignored = Vec::new();
+        if let Some(root) = &sources.workspace {
+            match Layer::file(&root.join(WORKSPACE_FILE), "workspace file") {
+                Ok(Some(layer)) => {
+                    known::check(&layer, &defaults, &mut errors);
+                    let before: Value = figment.extract().unwrap_or_else(|_| defaults.clone());
+                    let layer = workspace::tighten(layer, &before, &mut ignored);
+                    rules.extend(rule_table(&layer, true));
+                    figment = figment.merge(layer);
+                }
+                Ok(None) => {}
+                Err(error) => errors.push(error),
+            }
+        }
+        for layer in variables(&sources.variables).into_iter().chain(flags(&sources.flags)) {
+            figment = add(figment, layer, &defaults, &mut rules, &mut errors);
+        }
+        if !errors.is_empty() {
+            return Err(SettingErrors(errors));
+        }
+        Self::check(figment, &defaults, rules, ignored)
+    }
+
+    /// The defaults alone.
+    pub fn defaults() -> Self {
+        Self::load(&Sources::default()).expect("the defaults are valid, which the tests check")
+    }
+
+    /// Lists every value and where it comes from, in the order of the defaults.
+    pub fn list(&self) -> Vec<Setting> {
+        let mut list = Vec::new();
+        known::leaves(&self.values, &mut String::new(), &mut |key, value| {
+            list.push(Setting { key: key.to_owned(), value: value.clone(), origin: self.origin(key) });
+        });
+        list
+    }
+
+    /// Tells whether a tool of this build is on.
+    pub(crate) fn is_enabled(&self, tool: &crate::builtin::Builtin) -> bool {
+        let tools = &self.values["tools"];
+        tools[tool.name]["enabled"] == json!(true) && (!tool.runs_commands || tools["shell"] == json!(true))
+    }
+
+    /// Returns the configuration of a tool of this build.
+    pub(crate) fn tool(&self, name: &str) -> Value {
+        without_enabled(&self.values["tools"][name])
+    }
+
+    /// Returns where the value of a key comes from.
+    pub fn origin(&self, key: &str) -> Origin {
+        origin_of(&self.figment, key)
+    }
+
+    fn check(
+        figment: Figment,
+        defaults: &Value,
+        rules: Vec<RuleTable>,
+        ignored: Vec<Ignored>,
+    ) -> Result<Self, SettingErrors> {
+        let merged: Value = figment
+            .extract()
+            .map_err(|error| SettingError::new("", Origin::new("configuration"), error.to_string()))?;
+        let values = known::in_order(defaults, &merged);
+        let mut errors = Vec::new();
+        let mut fail = |key: String, problem: String| {
+            let origin = origin_of(&figment, &key);
+            errors.push(SettingError::new(key, origin, problem));
+        };
+        match values["mode"].as_str() {
+            Some("ask") => {}
+            Some(later @ ("smart" | "plan")) => {
+                fail("mode".into(), format!("the mode \"{later}\" is not available yet; allowed is \"ask\""));
+            }
+            _ => fail("mode".into(), format!("got {}; allowed is \"ask\"", values["mode"])),
+        }
+        let bus: Option<BusSettings> = section(&values, defaults, "bus", &mut fail);
+        let env: Option<EnvConfig> = section(&values, defaults, "env", &mut fail);
+        let mcp: Option<McpSettings> = section(&values, defaults, "mcp", &mut fail);
+        if let (Some(bus), Some(env), Some(mcp)) = (&bus, &env, &mcp) {
+            check_ranges(bus, env, mcp, &mut fail);
+        }
+        for tool in BUILTINS {
+            let table = without_enabled(&values["tools"][tool.name]);
+            let Err(found) = (tool.check)(&table) else { continue };
+            let plain = (tool.defaults)();
+            let culprit = found.key.map(str::to_owned);
+            let (key, problem) = match culprit {
+                Some(key) => (Some(key), found.problem),
+                None => known::culprit(&table, &plain, |table| (tool.check)(table).map_err(|found| found.problem))
+                    .map_or((None, found.problem), |(key, problem)| (Some(key), problem)),
+            };
+            let key = key.map_or(format!("tools.{}", tool.name), |key| format!("tools.{}.{key}", tool.name));
+            fail(key, problem);
+        }
+        match (bus, env, mcp, errors.is_empty()) {
+            (Some(bus), Some(env), Some(mcp), true) => {
+                Ok(Self { mode: Mode::Ask, bus, env, mcp, rules, ignored, values, figment })
+            }
+            _ => Err(SettingErrors(errors)),
+        }
+    }
+}
+
+/// Returns where the platform keeps a person's configuration: `$XDG_CONFIG_HOME` or `~/.config`, on macOS
+/// `~/Library/Application Support`, on Windows `%APPDATA%`; with `toolhost.toml`.
+pub fn user_file(variable: impl Fn(&str) -> Option<PathBuf>) -> Option<PathBuf> {
+    let absolute = |name: &str| variable(name).filter(|path| path.is_absolute());
+    let directory = if cfg!(windows) {
+        absolute("APPDATA")
+    } else if cfg!(target_os = "macos") {
+        absolute("HOME").map(|home| home.join("Library/Application Support"))
+    } else {
+        absolute("XDG_CONFIG_HOME").or_else(|| absolute("HOME").map(|home| home.join(".config")))
+    };
+    directory.map(|directory| directory.join(Path::new("toolhost.toml")))
+}
+
+fn defaults() -> Value {
+    let mut tools = Map::from_iter([("shell".to_owned(), json!(true))]);
+    for tool in BUILTINS {
+        let mut table = Map::from_iter([("enabled".to_owned(), json!(true))]);
+        if let Value::Object(values) = (tool.defaults)() {
+            table.extend(values);
+        }
+        tools.insert(tool.name.to_owned(), table.into());
+    }
+    json!({
+        "mode": Mode::default(),
+        "bus": BusSettings::default(),
+        "env": EnvConfig::default(),
+        "mcp": McpSettings::default(),
+        "tools": tools,
+    })
+}
+
+fn add(
+    figment: Figment,
+    layer: Layer,
+    defaults: &Value,
+    rules: &mut Vec<RuleTable>,
+    errors: &mut Vec<SettingError>,
+) -> Figment {
+    known::check(&layer, defaults, errors);
+    rules.extend(rule_table(&layer, false));
+    figment.merge(layer)
+}
+
+fn rule_table(layer: &Layer, untrusted: bool) -> Option<RuleTable> {
+    let table = layer.permission.clone()?;
+    Some(RuleTable { origin: layer.origin.clone(), untrusted, table })
+}
+
+/// One layer a variable, so that each value knows its variable.
+fn variables(all: &[(String, String)]) -> Vec<Layer> {
+    let mut ours: Vec<_> =
+        all.iter().filter(|(name, _)| name.starts_with(VARIABLE_PREFIX) && !NO_KEYS.contains(&name.as_str())).collect();
+    ours.sort();
+    let layers = ours.into_iter().map(|(name, value)| {
+        let mut layer = Layer::new(Origin::new(format!("variable {name}")));
+        let path: Vec<String> =
+            name[VARIABLE_PREFIX.len()..].to_ascii_lowercase().split("__").map(Into::into).collect();
+        layer.set(&path, value);
+        layer
+    });
+    layers.collect()
+}
+
+fn flags(all: &[(String, String, String)]) -> Vec<Layer> {
+    let layers = all.iter().map(|(flag, key, value)| {
+        let mut layer = Layer::new(Origin::new(format!("flag {flag}")));
+        let path: Vec<String> = key.split('.').map(Into::into).collect();
+        layer.set(&path, value);
+        layer
+    });
+    layers.collect()
+}
+
+fn section<T: serde::de::DeserializeOwned>(
+    values: &Value,
+    defaults: &Value,
+    name: &str,
+    fail: &mut impl FnMut(String, String),
+) -> Option<T> {
+    let parse = |table: &Value| T::deserialize(table).map_err(|error| error.to_string());
+    match parse(&values[name]) {
+        Ok(section) => Some(section),
+        Err(problem) => {
+            let culprit = known::culprit(&values[name], &defaults[name], |table| parse(table).map(drop));
+            let (key, problem) =
+                culprit.map_or((name.to_owned(), problem), |(key, problem)| (format!("{name}.{key}"), problem));
+            fail(key, problem);
+            None
+        }
+    }
+}
+
+fn check_ranges(bus: &BusSettings, env: &EnvConfig, mcp: &McpSettings, fail: &mut impl FnMut(String, String)) {
+    let ranges = [
+        ("bus.max_result_chars", Some(bus.max_result_chars as u64), 1_000, 10_000_000),
+        ("bus.cancel_grace_ms", Some(bus.cancel_grace_ms), 100, 600_000),
+        ("mcp.wait_limit_ms", mcp.wait_limit_ms, 1_000, 86_400_000),
+    ];
+    for (key, value, low, high) in ranges {
+        if let Some(value) = value.filter(|value| !(low..=high).contains(value)) {
+            fail(key.to_owned(), format!("got {value}; allowed is {low} to {high}"));
+        }
+    }
+    for (name, value) in &env.set {
+        if name.is_empty() || name.contains(['=', '\0']) || value.contains('\0') {
+            let problem = format!("got {name:?}; a name is not empty and has no `=`, and nothing has a NUL character");
+            fail("env.set".to_owned(), problem);
+        }
+    }
+}
+
+fn origin_of(figment: &Figment, key: &str) -> Origin {
+    figment.find_metadata(key).map_or_else(Origin::default_value, |metadata| Origin::new(metadata.name.to_string()))
+}
+
+fn without_enabled(table: &Value) -> Value {
+    let mut table = table.clone();
+    if let Value::Object(fields) = &mut table {
+        fields.shift_remove("enabled");
+    }
+    table
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,110 @@
+//! One source of configuration: a file, a variable, a flag.
+
+use std::io;
+use std::path::Path;
+
+use figment::providers::{Format, Toml};
+use figment::value::{Dict, Map, Value};
+use figment::{Metadata, Profile, Provider};
+
+use super::error::{Origin, SettingError};
+
+/// Bytes of a configuration file that are read.
+const MAX_FILE: u64 = 1024 * 1024;
+
+/// The values of one source, without its rules.
+#[derive(Clone, Debug)]
+pub(crate) struct Layer {
+    pub(crate) origin: Origin,
+    pub(crate) values: Dict,
+    /// The table `permission` in the order of the file, since the last matching rule wins.
+    pub(crate) permission: Option<serde_json::Value>,
+}
+
+impl Layer {
+    pub(crate) fn new(origin: Origin) -> Self {
+        Self { origin, values: Dict::new(), permission: None }
+    }
+
+    pub(crate) fn defaults(tree: &serde_json::Value) -> Self {
+        let mut layer = Self::new(Origin::default_value());
+        if let Ok(Value::Dict(_, values)) = Value::serialize(tree) {
+            layer.values = values;
+        }
+        layer
+    }
+
+    /// Reads a TOML file; nothing if there is none.
+    pub(crate) fn file(path: &Path, what: &str) -> Result<Option<Self>, SettingError> {
+        let origin = Origin::new(format!("{what} {}", path.display()));
+        let fail = |problem: String| SettingError::new("", origin.clone(), problem);
+        match std::fs::metadata(path) {
+            Ok(metadata) if !metadata.is_file() => return Err(fail("the configuration is not a file".to_owned())),
+            Ok(metadata) if metadata.len() > MAX_FILE => {
+                return Err(fail(format!("the file has {} bytes, at most {MAX_FILE}", metadata.len())));
+            }
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+            _ => {}
+        }
+        let text = std::fs::read_to_string(path).map_err(|error| fail(format!("cannot read the file: {error}")))?;
+        Self::toml(&text, origin).map(Some)
+    }
+
+    pub(crate) fn toml(text: &str, origin: Origin) -> Result<Self, SettingError> {
+        let fail = |error: &dyn std::fmt::Display| {
+            SettingError::new("", origin.clone(), format!("the file is not TOML: {}", error.to_string().trim_end()))
+        };
+        let mut values: Dict = Toml::from_str(text).map_err(|error| fail(&error))?;
+        let permission = match values.remove("permission") {
+            // Dictionaries of figment are sorted, so the rules are read once more, in their order.
+            Some(_) => Toml::from_str::<serde_json::Map<String, serde_json::Value>>(text)
+                .map_err(|error| fail(&error))?
+                .remove("permission"),
+            None => None,
+        };
+        Ok(Self { origin, values, permission })
+    }
+
+    /// Sets one value by its path, from text as in a variable: `5`, `true`, `[a, b]` or plain text.
+    pub(crate) fn set(&mut self, path: &[String], text: &str) {
+        let Ok(value) = text.parse::<Value>();
+        insert(&mut self.values, path, value);
+    }
+}
+
+pub(crate) fn insert(values: &mut Dict, path: &[String], value: Value) {
+    let Some((name, rest)) = path.split_first() else { return };
+    if rest.is_empty() {
+        values.insert(name.clone(), value);
+        return;
+    }
+    let mut inner = match values.remove(name) {
+        Some(Value::Dict(_, inner)) => inner,
+        _ => Dict::new(),
+    };
+    insert(&mut inner, rest, value);
+    values.insert(name.clone(), inner.into());
+}
+
+impl Provider for Layer {
+    fn metadata(&self) -> Metadata {
+        Metadata::named(self.origin.to_string())
+    }
+
+    fn data(&self) -> Result<Map<Profile, Dict>, figment::Error> {
+        Ok(Profile::Default.collect(self.values.clone()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rules_keep_their_order() {
+        let text = "mode = 'ask'\n[permission.bash]\n'z *' = 'allow'\n'a *' = 'deny'\n'm *' = 'ask'\n";
+        let layer = Layer::toml(text, Origin::new("file x")).unwrap();
+        assert_eq!(layer.permission.unwrap().to_string(), r#"{"bash":{"z *":"allow","a *":"deny","m *":"ask"}}"#);
+        assert_eq!(layer.values.keys().collect::<Vec<_>>(), ["mode"]);
+    }
+}

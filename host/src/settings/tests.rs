@@ -1,0 +1,194 @@
+//! Reading, checking and merging of every source.
+
+use std::fs;
+
+use super::*;
+
+#[derive(Debug, Default)]
+struct Case {
+    user: &'static str,
+    workspace: &'static str,
+    variables: &'static [(&'static str, &'static str)],
+    flags: &'static [(&'static str, &'static str, &'static str)],
+}
+
+impl Case {
+    /// Loads it with files in a directory of its own, whose name is replaced by `DIR` in the errors.
+    fn load(&self) -> Result<Settings, String> {
+        let dir = tempfile::tempdir().unwrap();
+        let user = dir.path().join("toolhost.toml");
+        fs::write(&user, self.user).unwrap();
+        fs::write(dir.path().join(WORKSPACE_FILE), self.workspace).unwrap();
+        let own = |text: &&str| (*text).to_owned();
+        let sources = Sources {
+            user_file: Some(user),
+            user_file_required: true,
+            workspace: Some(dir.path().to_owned()),
+            variables: self.variables.iter().map(|(name, value)| (own(name), own(value))).collect(),
+            flags: self.flags.iter().map(|(flag, key, value)| (own(flag), own(key), own(value))).collect(),
+        };
+        Settings::load(&sources).map_err(|errors| errors.to_string().replace(dir.path().to_str().unwrap(), "DIR"))
+    }
+
+    #[track_caller]
+    fn fails(&self, expected: &str) {
+        assert_eq!(self.load().expect_err("the configuration is bad"), expected);
+    }
+}
+
+#[test]
+fn defaults_are_valid_and_listed() {
+    let settings = Settings::defaults();
+    assert_eq!(settings.bus, BusSettings::default());
+    let list = settings.list();
+    assert_eq!(list[0].key, "mode");
+    assert!(list.iter().all(|setting| setting.origin == Origin::default_value()), "{list:?}");
+}
+
+#[test]
+fn later_sources_win_and_values_know_theirs() {
+    let case = Case {
+        user: "[bus]\nmax_result_chars = 50000\ncancel_grace_ms = 500\n[env]\nset = { CI = '1' }",
+        workspace: "[bus]\nmax_result_chars = 40000",
+        variables: &[("TOOLHOST_BUS__CANCEL_GRACE_MS", "600"), ("HOME", "/x"), ("TOOLHOST_LOG", "debug")],
+        flags: &[("--set", "mcp.without_elicitation", "allow")],
+    };
+    let settings = case.load().unwrap();
+    assert_eq!((settings.bus.max_result_chars, settings.bus.cancel_grace_ms), (40_000, 600));
+    assert_eq!(settings.mcp.without_elicitation, Unasked::Allow);
+    assert_eq!(settings.env.set["CI"], "1");
+    let origin = |key: &str| settings.origin(key).to_string();
+    assert!(origin("bus.max_result_chars").starts_with("workspace file "));
+    assert_eq!(origin("bus.cancel_grace_ms"), "variable TOOLHOST_BUS__CANCEL_GRACE_MS");
+    assert_eq!(origin("mcp.without_elicitation"), "flag --set");
+    assert_eq!(origin("mode"), "built-in default");
+}
+
+#[test]
+fn unknown_keys_name_near_ones() {
+    Case { user: "[bus]\nmax_results_chars = 5", ..Case::default() }.fails(
+        "`bus.max_results_chars`: the key is unknown (file DIR/toolhost.toml)\nhint: did you mean `max_result_chars`?",
+    );
+    Case { variables: &[("TOOLHOST_MOODE", "ask")], ..Case::default() }
+        .fails("`moode`: the key is unknown (variable TOOLHOST_MOODE)\nhint: did you mean `mode`?");
+    Case { workspace: "[mcp]\nport = 5", ..Case::default() }.fails(
+        "`mcp.port`: the key is unknown (workspace file DIR/.toolhost.toml)\n\
+         hint: the keys here are `without_elicitation` and `wait_limit_ms`",
+    );
+}
+
+#[test]
+fn all_bad_values_are_reported_at_once() {
+    let case = Case {
+        user: "mode = 5\n[bus]\nmax_result_chars = 'many'\n[env]\nexclude = 'A'",
+        variables: &[("TOOLHOST_BUS__CANCEL_GRACE_MS", "-1")],
+        ..Case::default()
+    };
+    case.fails(
+        "`bus.max_result_chars`: got \"many\"; allowed is a whole number of at least 0 (file DIR/toolhost.toml)\n\
+         `env.exclude`: got \"A\"; allowed is a list (file DIR/toolhost.toml)\n\
+         `bus.cancel_grace_ms`: got -1; allowed is a whole number of at least 0 (variable TOOLHOST_BUS__CANCEL_GRACE_MS)",
+    );
+}
+
+#[test]
+fn ranges_and_words_are_checked() {
+    Case { user: "[bus]\nmax_result_chars = 5", ..Case::default() }
+        .fails("`bus.max_result_chars`: got 5; allowed is 1000 to 10000000 (file DIR/toolhost.toml)");
+    Case { user: "[env]\ninherit = 'some'", ..Case::default() }
+        .fails("`env.inherit`: unknown variant `some`, expected one of `all`, `core`, `none` (file DIR/toolhost.toml)");
+    Case { flags: &[("--mode", "mode", "plan")], ..Case::default() }
+        .fails("`mode`: the mode \"plan\" is not available yet; allowed is \"ask\" (flag --mode)");
+    Case { flags: &[("--mode", "mode", "yolo")], ..Case::default() }
+        .fails("`mode`: got \"yolo\"; allowed is \"ask\" (flag --mode)");
+    Case { user: "[mcp]\nwait_limit_ms = 'x'", ..Case::default() }
+        .fails("`mcp.wait_limit_ms`: invalid type: string \"x\", expected u64 (file DIR/toolhost.toml)");
+}
+
+#[cfg(feature = "sleep")]
+#[test]
+fn tools_check_their_own_tables() {
+    Case { user: "[tools.sleep]\nmax_ms = 0", ..Case::default() }
+        .fails("`tools.sleep.max_ms`: got 0; allowed is 1 to 86400000 (file DIR/toolhost.toml)");
+    Case { user: "[tools.slep]\nmax_ms = 0", ..Case::default() }
+        .fails("`tools.slep`: the key is unknown (file DIR/toolhost.toml)\nhint: did you mean `sleep`?");
+}
+
+#[test]
+fn files_must_be_readable_toml() {
+    let error = Case { user: "mode = \n", ..Case::default() }.load().unwrap_err();
+    assert!(error.starts_with("the file is not TOML: TOML parse error at line 1, column 8"), "{error}");
+    assert!(error.ends_with("(file DIR/toolhost.toml)"), "{error}");
+    let missing = Sources {
+        user_file: Some("/nonexistent/toolhost.toml".into()),
+        user_file_required: true,
+        ..Sources::default()
+    };
+    assert_eq!(
+        Settings::load(&missing).unwrap_err().to_string(),
+        "the file does not exist (file /nonexistent/toolhost.toml)"
+    );
+    assert!(Settings::load(&Sources { user_file_required: false, ..missing }).is_ok());
+}
+
+#[test]
+fn rules_keep_their_order_and_their_file() {
+    let case = Case {
+        user: "[permission.bash]\n'git *' = 'allow'\n'*' = 'ask'",
+        workspace: "[permission.bash]\n'git push *' = 'deny'",
+        ..Case::default()
+    };
+    let rules = case.load().unwrap().rules;
+    assert_eq!(rules[0].table.to_string(), r#"{"bash":{"git *":"allow","*":"ask"}}"#);
+    assert_eq!((rules[0].untrusted, rules[1].untrusted), (false, true));
+    Case { variables: &[("TOOLHOST_PERMISSION", "{bash=allow}")], ..Case::default() }
+        .fails("`permission`: rules are set in a file only (variable TOOLHOST_PERMISSION)");
+}
+
+#[test]
+fn a_workspace_only_tightens() {
+    let case = Case {
+        user: "[bus]\nmax_result_chars = 50000",
+        workspace: "[bus]\nmax_result_chars = 60000\ncancel_grace_ms = 100\n[env]\ninherit = 'none'\nset = { LD_PRELOAD = 'x' }\n\
+            [mcp]\nwithout_elicitation = 'allow'\n[tools]\nshell = false",
+        ..Case::default()
+    };
+    let settings = case.load().unwrap();
+    assert_eq!(settings.bus, BusSettings { max_result_chars: 50_000, ..BusSettings::default() });
+    assert_eq!(settings.env, EnvConfig::default());
+    assert_eq!(settings.mcp, McpSettings::default());
+    assert_eq!(settings.values["tools"]["shell"], json!(false));
+    let ignored: Vec<String> =
+        settings.ignored.iter().map(|found| format!("{}: {}", found.key, found.reason)).collect();
+    assert_eq!(
+        ignored,
+        [
+            "bus.cancel_grace_ms: a workspace cannot set this",
+            "bus.max_result_chars: 60000 is above 50000, and a workspace can only lower limits",
+            "env.inherit: a workspace cannot set this",
+            "env.set: a workspace cannot set this",
+            "mcp.without_elicitation: a workspace cannot set this",
+        ]
+    );
+}
+
+#[test]
+fn a_workspace_cannot_switch_on() {
+    let case = Case { user: "tools.shell = false", workspace: "tools.shell = true", ..Case::default() };
+    let settings = case.load().unwrap();
+    assert_eq!(settings.values["tools"]["shell"], json!(false));
+    assert_eq!(settings.ignored[0].reason, "a workspace can only switch tools off");
+}
+
+#[test]
+fn finds_the_platforms_directory() {
+    let file = user_file(|name| match name {
+        "HOME" => Some("/home/ann".into()),
+        "XDG_CONFIG_HOME" => Some("relative".into()),
+        _ => None,
+    });
+    if cfg!(target_os = "linux") {
+        assert_eq!(file, Some("/home/ann/.config/toolhost.toml".into()));
+    }
+    assert_eq!(user_file(|_| None), None);
+}

@@ -1,0 +1,72 @@
+//! The workspace's file: what it may say, since anybody who wrote the repository wrote it.
+
+use figment::value::{Dict, Value as Figment};
+use serde_json::Value;
+
+use super::error::Origin;
+use super::known::whole;
+use super::layer::{Layer, insert};
+use crate::builtin::BUILTINS;
+
+/// Something that a workspace's file tried to loosen, which has no effect.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Ignored {
+    /// The key.
+    pub key: String,
+    /// The file.
+    pub origin: Origin,
+    /// Why it has no effect.
+    pub reason: String,
+}
+
+/// Keeps what tightens `before`: lower limits, and what is switched off. Reports the rest.
+///
+/// Rules are kept whole: their layer only counts where it is stricter.
+pub(super) fn tighten(layer: Layer, before: &Value, ignored: &mut Vec<Ignored>) -> Layer {
+    let mut kept = Layer { origin: layer.origin.clone(), values: Dict::new(), permission: layer.permission.clone() };
+    let mut path = Vec::new();
+    walk(&layer.values, before, &mut path, &mut |path, value, before| match judge(path, value, before) {
+        Ok(()) => insert(&mut kept.values, path, value.clone()),
+        Err(reason) => {
+            ignored.push(Ignored { key: path.join("."), origin: layer.origin.clone(), reason });
+        }
+    });
+    kept
+}
+
+fn walk(values: &Dict, before: &Value, path: &mut Vec<String>, each: &mut impl FnMut(&[String], &Figment, &Value)) {
+    for (name, value) in values {
+        path.push(name.clone());
+        match (value, &before[name.as_str()]) {
+            (Figment::Dict(_, inner), before @ Value::Object(fields)) if !fields.is_empty() => {
+                walk(inner, before, path, each);
+            }
+            (value, before) => each(path, value, before),
+        }
+        path.pop();
+    }
+}
+
+fn judge(path: &[String], value: &Figment, before: &Value) -> Result<(), String> {
+    let names: Vec<&str> = path.iter().map(String::as_str).collect();
+    let limit = match names.as_slice() {
+        ["tools", "shell"] | ["tools", _, "enabled"] => {
+            let same = value.to_bool() == before.as_bool();
+            let off = value.to_bool() == Some(false);
+            return if same || off { Ok(()) } else { Err("a workspace can only switch tools off".to_owned()) };
+        }
+        ["tools", tool, key] => BUILTINS.iter().any(|known| known.name == *tool && known.limits.contains(key)),
+        ["bus", "max_result_chars"] | ["mcp", "wait_limit_ms"] => true,
+        _ => false,
+    };
+    let numbers = whole(value).zip(before.as_i64().map(i128::from));
+    match (limit, numbers) {
+        (true, Some((value, before))) if value <= before => Ok(()),
+        (true, Some((value, before))) => {
+            Err(format!("{value} is above {before}, and a workspace can only lower limits"))
+        }
+        (true, None) => Ok(()),
+        (false, _) if serde_json::to_value(value).ok().as_ref() == Some(before) => Ok(()),
+        (false, _) => Err("a workspace cannot set this".to_owned()),
+    }
+}
