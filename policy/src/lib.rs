@@ -1,1 +1,13 @@
 //! What a permission request is answered with: shell grammar, rules, modes, approvals.
+//!
+//! Nothing here runs anything. A command line is taken apart once, into a [`CommandAnalysis`]; rules, prompts and
+//! explanations read that and nothing else parses commands. Allowing needs a command line that was understood
+//! completely; denying looks at everything that any reading found.
+
+mod analysis;
+mod visible;
+
+pub use analysis::{
+    Assignment, CommandAnalysis, Reach, Redirect, RedirectKind, Segment, Simple, Stdin, Word, WordPart,
+};
+pub use visible::{is_hidden, visible};

@@ -1,0 +1,495 @@
+//! What a command line runs: its segments, what wrappers run inside them, and whether all of it was understood.
+//!
+//! Three readings of every script must agree before anything may be allowed: our own reader, `rable` and
+//! `shuck-parser`. Each of them alone misses commands that bash runs; a rule that denies looks at what any of them found.
+
+mod compound;
+mod expand;
+mod quote;
+mod reader;
+mod redirect;
+mod second;
+mod third;
+mod tree;
+mod word;
+pub(crate) mod wrappers;
+
+use std::ops::Range;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::Path;
+
+pub use tree::{Assignment, Redirect, RedirectKind, Simple, Stdin, Word, WordPart};
+pub use wrappers::Reach;
+use reader::SyntaxError;
+use tree::Tree;
+use wrappers::{Inner, Unwrapped, unwrap};
+
+/// Characters beyond which nothing is allowed without asking.
+const MAX_CHARACTERS: usize = 10_000;
+/// Commands and substitutions beyond which only our own reader, whose cost is linear, is asked.
+const MAX_COMMANDS: usize = 1_000;
+const MAX_SUBSTITUTIONS: usize = 200;
+/// Wrappers in wrappers, scripts in scripts.
+const MAX_WRAPPING: usize = 8;
+/// Looks into wrappers, over the whole command line.
+const MAX_UNWRAPS: usize = 2_000;
+
+/// One command of a command line, or one that a wrapper runs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Segment {
+    /// The words joined by one space; the source of an assignment that stands alone.
+    pub text: String,
+    /// Command name and arguments; empty for an assignment that stands alone.
+    pub words: Vec<Word>,
+    /// Assignments before the name.
+    pub assignments: Vec<Assignment>,
+    /// Variables that a wrapper sets for the command.
+    pub sets: Vec<String>,
+    /// Redirections of this command.
+    pub redirects: Vec<Redirect>,
+    /// Where it stands in the command line; none when it comes from an inner text.
+    pub span: Option<Range<usize>>,
+    /// Where its input comes from.
+    pub stdin: Stdin,
+    /// The segment whose program runs this one, by number.
+    pub wrapper: Option<usize>,
+    /// How rules reach it. A written segment is [`Reach::Both`].
+    pub reach: Reach,
+}
+
+impl Segment {
+    /// Whether any word is known only when the command runs.
+    #[must_use]
+    pub fn is_dynamic(&self) -> bool {
+        self.words.iter().any(Word::is_dynamic)
+    }
+
+    /// The program's name without its directory, when it is known.
+    #[must_use]
+    pub fn program(&self) -> Option<&str> {
+        self.words.first().and_then(Word::value).map(wrappers::base_name)
+    }
+}
+
+/// Everything that rules, prompts and modes read of a command line.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct CommandAnalysis {
+    /// Written segments in the order of their first character, each followed by what it wraps.
+    pub segments: Vec<Segment>,
+    /// Redirections of groups, loops and other compound commands.
+    pub redirects: Vec<Redirect>,
+    /// Why the command line does not parse.
+    pub syntax_error: Option<String>,
+    /// Why not everything is understood.
+    pub doubt: Option<String>,
+}
+
+impl CommandAnalysis {
+    /// Analyses a command line that bash runs.
+    #[must_use]
+    pub fn new(command: &str) -> Self {
+        Self::for_shell(command, Path::new("bash"))
+    }
+
+    /// Analyses a command line that `shell` runs. What other shells than bash may read differently is a doubt.
+    #[must_use]
+    pub fn for_shell(command: &str, shell: &Path) -> Self {
+        let name = shell.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+        let mut work = Work { result: Self::default(), unwraps: 0 };
+        let read = catch_unwind(AssertUnwindSafe(|| {
+            work.script(command, matches!(name, "bash" | "rbash"), Place::written());
+        }));
+        if read.is_err() {
+            work.doubt("the analysis failed");
+        }
+        work.result
+    }
+
+    /// Whether every command in it is known.
+    #[must_use]
+    pub fn is_understood(&self) -> bool {
+        self.doubt.is_none() && self.syntax_error.is_none()
+    }
+
+    /// The segments that stand in the command line itself.
+    pub fn written(&self) -> impl Iterator<Item = (usize, &Segment)> {
+        self.segments
+            .iter()
+            .enumerate()
+            .filter(|(_, segment)| segment.wrapper.is_none() && segment.reach != Reach::DenyOnly)
+    }
+}
+
+/// Where a script or command stands while it is taken apart.
+#[derive(Clone, Copy, Debug)]
+struct Place {
+    wrapper: Option<usize>,
+    reach: Reach,
+    depth: usize,
+    stdin: Stdin,
+}
+
+impl Place {
+    fn written() -> Self {
+        Self { wrapper: None, reach: Reach::Both, depth: 0, stdin: Stdin::Inherited }
+    }
+}
+
+struct Work {
+    result: CommandAnalysis,
+    unwraps: usize,
+}
+
+impl Work {
+    fn doubt(&mut self, reason: impl Into<String>) {
+        if self.result.doubt.is_none() {
+            self.result.doubt = Some(reason.into());
+        }
+    }
+
+    fn script(&mut self, source: &str, bash: bool, place: Place) {
+        let counts = place.reach != Reach::DenyOnly;
+        let (tree, error) = reader::read(source);
+        if counts {
+            if let Some(error) = &error {
+                let message = describe(source, error);
+                if place.depth == 0 {
+                    self.result.syntax_error = Some(message.clone());
+                }
+                self.doubt(message);
+            }
+            if let Some(reason) = tree.doubt.or_else(|| doubtful_text(source)) {
+                self.doubt(reason);
+            }
+            if !bash && !same_everywhere(source) {
+                self.doubt("shells other than bash may read it differently");
+            }
+            if tree.heredoc && tree.double_paren {
+                self.doubt("a here-document and `((` in one command");
+            }
+        }
+        let extra = if counts { self.opinions(source, &tree) } else { Vec::new() };
+        let tree = match &error {
+            Some(error) => reader::salvage(source, error, tree),
+            None => tree,
+        };
+        self.tree(tree, place);
+        for text in extra {
+            let (tree, _) = reader::read(&text);
+            self.tree(tree, Place { reach: Reach::DenyOnly, ..place });
+        }
+    }
+
+    /// Asks the other parsers; what only they found is returned.
+    fn opinions(&mut self, source: &str, tree: &Tree) -> Vec<String> {
+        let cheap = source.len() <= MAX_CHARACTERS
+            && tree.commands.len() <= MAX_COMMANDS
+            && tree.substitutions <= MAX_SUBSTITUTIONS
+            && tree.doubt != Some("nested too deeply");
+        if !cheap {
+            self.doubt("too long to be understood completely");
+            return Vec::new();
+        }
+        let mut extra = Vec::new();
+        let second = catch_unwind(|| second::opinion(source)).ok().flatten();
+        match second {
+            Some(opinion) => {
+                if !compare::with_second(source, tree, opinion, &mut extra) {
+                    self.doubt("parsers disagree about it");
+                }
+            }
+            None => self.doubt("a second parser does not understand it"),
+        }
+        let third = catch_unwind(|| third::opinion(source)).ok().flatten();
+        match third {
+            Some(commands) => {
+                if !compare::with_third(source, tree, commands, &mut extra) {
+                    self.doubt("parsers disagree about it");
+                }
+            }
+            None => self.doubt("a third parser does not understand it"),
+        }
+        extra
+    }
+
+    fn tree(&mut self, tree: Tree, place: Place) {
+        let counts = place.reach != Reach::DenyOnly;
+        let mut sets_names = tree.sets_names;
+        let mut evaluates_names = tree.evaluates_names;
+        for command in &tree.commands {
+            let name = command.words.first().map_or("", |word| word.text.as_str());
+            sets_names |= matches!(name, "read" | "mapfile" | "readarray" | "getopts" | "printf" | "eval" | "source" | ".");
+            evaluates_names |= matches!(name, "let");
+        }
+        if counts && sets_names && evaluates_names {
+            self.doubt("arithmetic with a variable whose value may hold a command");
+        }
+        if place.depth == 0 {
+            self.result.redirects.extend(tree.redirects);
+        }
+        let base = self.result.segments.len();
+        let mut numbers = Vec::with_capacity(tree.commands.len());
+        for command in tree.commands {
+            numbers.push(self.result.segments.len());
+            let stdin = match command.stdin {
+                Stdin::Inherited => place.stdin,
+                // Commands before this one have their numbers already.
+                Stdin::Pipe(first) => Stdin::Pipe(numbers.get(first).copied().unwrap_or(base)),
+                other => other,
+            };
+            let segment = Segment {
+                text: text_of(&command),
+                words: command.words,
+                assignments: command.assignments,
+                sets: Vec::new(),
+                redirects: command.redirects,
+                span: (place.depth == 0).then_some(command.span),
+                stdin,
+                wrapper: place.wrapper,
+                reach: place.reach,
+            };
+            self.segment(segment, place.depth);
+        }
+    }
+
+    fn segment(&mut self, segment: Segment, depth: usize) {
+        let number = self.result.segments.len();
+        let counts = segment.reach != Reach::DenyOnly;
+        if counts {
+            if let Some(reason) = doubtful_name(&segment) {
+                self.doubt(reason);
+            }
+            if let Some(script) = evaluated_text(&segment) {
+                self.doubt("an argument that a builtin evaluates");
+                let place = Place { wrapper: Some(number), reach: Reach::DenyOnly, depth: depth + 1, stdin: segment.stdin };
+                self.result.segments.push(segment);
+                self.script(&script, true, place);
+                return;
+            }
+        }
+        self.unwraps += 1;
+        let look = self.unwraps <= MAX_UNWRAPS && depth < MAX_WRAPPING;
+        let Unwrapped { inner, doubt, sets } = if look {
+            unwrap(&segment.words)
+        } else {
+            if segment.program().is_some_and(|name| wrappers::wrapper(name).is_some()) && counts {
+                self.doubt("wrapped too often");
+            }
+            Unwrapped::default()
+        };
+        let (stdin, outer) = (segment.stdin, segment.reach);
+        self.result.segments.push(segment);
+        if let Some(doubt) = doubt
+            && counts
+        {
+            self.doubt(doubt);
+        }
+        for inner in inner {
+            self.inner(inner, &sets, Place { wrapper: Some(number), reach: outer, depth: depth + 1, stdin });
+        }
+    }
+
+    fn inner(&mut self, inner: Inner, sets: &[String], place: Place) {
+        let reach = |own: Reach| match (place.reach, own) {
+            (Reach::DenyOnly, _) | (_, Reach::DenyOnly) => Reach::DenyOnly,
+            (_, own) => own,
+        };
+        match inner {
+            Inner::Command { words, reach: own } => {
+                // A guess about a guess says nothing new, and would cost ever more.
+                if place.reach == Reach::DenyOnly && own == Reach::DenyOnly && place.depth > 2 {
+                    return;
+                }
+                let text = join(&words);
+                self.segment(
+                    Segment {
+                        text,
+                        words,
+                        assignments: Vec::new(),
+                        sets: sets.to_vec(),
+                        redirects: Vec::new(),
+                        span: None,
+                        stdin: place.stdin,
+                        wrapper: place.wrapper,
+                        reach: reach(own),
+                    },
+                    place.depth,
+                );
+            }
+            Inner::Script { text, bash, reach: own } => {
+                self.script(&text, bash, Place { reach: reach(own), ..place });
+            }
+        }
+    }
+}
+
+/// Whether other parsers found the same commands.
+mod compare {
+    use super::second::Opinion;
+    use super::third::Spans;
+    use super::tree::Tree;
+
+    /// Compares with the words' source text. What the second parser keeps as text may be missing there.
+    pub(super) fn with_second(
+        source: &str,
+        tree: &Tree,
+        mut theirs: Opinion,
+        extra: &mut Vec<String>,
+    ) -> bool {
+        let mut required = Vec::new();
+        let mut tucked = Vec::new();
+        for command in tree.commands.iter().filter(|c| !c.words.is_empty()) {
+            if command.copied {
+                return false;
+            }
+            let mut text = String::new();
+            for (number, word) in command.words.iter().enumerate() {
+                if number > 0 {
+                    text.push('\0');
+                }
+                text.push_str(&source[word.span.clone()]);
+            }
+            if command.tucked { tucked.push(text) } else { required.push(text) }
+        }
+        theirs.commands.sort_unstable();
+        required.sort_unstable();
+        let mut agree = true;
+        let mut ours = required.into_iter().peekable();
+        for command in theirs.commands {
+            while ours.next_if(|own| *own < command).is_some() {
+                agree = false;
+            }
+            if ours.next_if(|own| *own == command).is_some() {
+                continue;
+            }
+            if let Some(at) = tucked.iter().position(|own| *own == command) {
+                tucked.swap_remove(at);
+                continue;
+            }
+            agree = false;
+            extra.push(command.replace('\0', " "));
+        }
+        agree && ours.next().is_none()
+    }
+
+    /// Compares with the words' places.
+    pub(super) fn with_third(
+        source: &str,
+        tree: &Tree,
+        mut theirs: Vec<Spans>,
+        extra: &mut Vec<String>,
+    ) -> bool {
+        let mut ours: Vec<Spans> = tree
+            .commands
+            .iter()
+            .filter(|c| !c.words.is_empty() && !c.copied)
+            .map(|c| c.words.iter().map(|w| (w.span.start, w.span.end)).collect())
+            .collect();
+        ours.sort_unstable();
+        theirs.sort_unstable();
+        if ours == theirs {
+            return !tree.commands.iter().any(|c| c.copied);
+        }
+        for spans in theirs {
+            if ours.binary_search(&spans).is_err() {
+                let words: Vec<&str> =
+                    spans.iter().filter_map(|(start, end)| source.get(*start..*end)).collect();
+                extra.push(words.join(" "));
+            }
+        }
+        false
+    }
+}
+
+fn describe(source: &str, error: &SyntaxError) -> String {
+    let before = &source.as_bytes()[..error.offset.min(source.len())];
+    let line = before.iter().filter(|b| **b == b'\n').count() + 1;
+    let column = before.iter().rev().take_while(|b| **b != b'\n').count() + 1;
+    format!("{} (line {line}, column {column})", error.message)
+}
+
+fn text_of(command: &Simple) -> String {
+    if command.words.is_empty() { command.source.clone() } else { join(&command.words) }
+}
+
+pub(crate) fn join(words: &[Word]) -> String {
+    let mut text = String::with_capacity(words.iter().map(|w| w.text.len() + 1).sum());
+    for (number, word) in words.iter().enumerate() {
+        if number > 0 {
+            text.push(' ');
+        }
+        text.push_str(&word.text);
+    }
+    text
+}
+
+/// Reasons that are in the text itself.
+fn doubtful_text(source: &str) -> Option<&'static str> {
+    if source.contains('\0') {
+        return Some("a NUL character");
+    }
+    if source.is_ascii() {
+        let control = |b: &u8| b.is_ascii_control() && !matches!(b, b'\n' | b'\t');
+        return source.as_bytes().iter().any(control).then_some("a control character");
+    }
+    source.chars().any(crate::visible::is_hidden).then_some("a character that nobody sees")
+}
+
+fn doubtful_name(segment: &Segment) -> Option<&'static str> {
+    let name = segment.words.first()?;
+    let Some(value) = name.value() else {
+        // A home directory is known before the command runs.
+        if let [WordPart::Tilde(user), WordPart::Literal(_)] = name.parts.as_slice()
+            && user.is_empty()
+        {
+            return None;
+        }
+        return Some("a command whose name is known only when it runs");
+    };
+    if value.is_empty() {
+        return Some("a command without a name");
+    }
+    if value.contains([' ', '\t', '\n']) {
+        return Some("a command with a blank in its name");
+    }
+    value.starts_with('{').then_some("a command whose name looks like grammar")
+}
+
+/// Text that a builtin executes although it stands in quotes, because it is a subscript or a callback.
+fn evaluated_text(segment: &Segment) -> Option<String> {
+    let name = segment.words.first()?.value()?;
+    let evaluates = matches!(
+        name,
+        "test" | "[" | "printf" | "read" | "declare" | "typeset" | "local" | "export" | "readonly" | "let" | "unset"
+            | "mapfile" | "readarray" | "compgen" | "complete" | "wait" | "getopts"
+    );
+    if !evaluates {
+        return None;
+    }
+    let callback = segment
+        .words
+        .windows(2)
+        .find(|pair| matches!(name, "mapfile" | "readarray" | "compgen" | "complete") && pair[0].text == "-C")
+        .map(|pair| pair[1].text.clone());
+    callback.or_else(|| {
+        segment.words[1..]
+            .iter()
+            .filter(|word| !word.is_dynamic())
+            .map(|word| word.text.as_str())
+            .find(|text| text.contains('[') && (text.contains("$(") || text.contains('`')))
+            .map(|text| format!(": \"{}\"", text.replace(['"', '\\'], "")))
+    })
+}
+
+/// Whether every shell reads the text as bash does: plain words, quotes, pipes, lists and simple redirections.
+fn same_everywhere(source: &str) -> bool {
+    let plain = |b: u8| {
+        b.is_ascii_alphanumeric() || b >= 0x80 || b"_./:@%+,- \n\t'\"|&;<>=".contains(&b)
+    };
+    source.bytes().all(plain)
+        && !["&>", "|&", "<(", ">(", "<<", ">&", "<>", " =", ";=", "|=", "&="].iter().any(|odd| source.contains(odd))
+        && !source.starts_with('=')
+        && !source.split(|c: char| !c.is_ascii_alphanumeric()).any(|word| {
+            matches!(word, "function" | "select" | "coproc" | "time" | "repeat" | "foreach" | "nocorrect" | "noglob")
+        })
+}

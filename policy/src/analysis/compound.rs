@@ -1,0 +1,366 @@
+//! Compound commands: groups, loops, conditions, `case`, `[[`, `((`, functions and coprocesses.
+
+use super::reader::{Read, Reader};
+use super::tree::{Stdin, Word};
+
+impl Reader<'_> {
+    /// A compound command whose reserved word stands at the position.
+    pub(super) fn compound(&mut self, word: &'static str) -> Read<()> {
+        let first = self.tree.commands.len();
+        match word {
+            "{" | "if" | "while" | "until" | "for" | "select" | "case" | "[[" | "function"
+            | "coproc" => self.pos += word.len(),
+            _ => return self.error("unexpected reserved word"),
+        }
+        match word {
+            "{" => {
+                self.body()?;
+                self.expect_word("}")?;
+            }
+            "if" => self.condition()?,
+            "while" | "until" => {
+                self.body()?;
+                self.expect_word("do")?;
+                self.body()?;
+                self.expect_word("done")?;
+            }
+            "for" | "select" => self.for_loop()?,
+            "case" => self.case()?,
+            "[[" => self.tucked(Self::double_bracket)?,
+            "function" => return self.function_keyword(),
+            _ => return self.coprocess(),
+        }
+        self.trailing_redirects(first)
+    }
+
+    /// `((` or `(`.
+    pub(super) fn parenthesis(&mut self) -> Read<()> {
+        let first = self.tree.commands.len();
+        if self.at(1) == b'(' {
+            self.tree.double_paren = true;
+            if let Some(close) = self.arithmetic_close(self.pos + 2) {
+                self.pos += 2;
+                self.arithmetic(close)?;
+                self.pos = close + 2;
+                return self.trailing_redirects(first);
+            }
+        }
+        self.pos += 1;
+        self.body()?;
+        if self.peek() != b')' {
+            return self.error("`(` is not closed");
+        }
+        self.pos += 1;
+        self.trailing_redirects(first)
+    }
+
+    /// A list that must not be empty.
+    fn body(&mut self) -> Read<()> {
+        if self.nested(Self::list)? == 0 {
+            return self.error("a command is missing");
+        }
+        Ok(())
+    }
+
+    fn expect_word(&mut self, word: &'static str) -> Read<()> {
+        if self.reserved() != Some(word) {
+            return self.error(match word {
+                "}" => "`{` is not closed",
+                "do" => "`do` is missing",
+                "done" => "`done` is missing",
+                "then" => "`then` is missing",
+                "fi" => "`fi` is missing",
+                _ => "a reserved word is missing",
+            });
+        }
+        self.pos += word.len();
+        Ok(())
+    }
+
+    fn trailing_redirects(&mut self, first: usize) -> Read<()> {
+        loop {
+            self.blanks();
+            let Some(redirect) = self.redirect()? else { return Ok(()) };
+            if redirect.feeds_stdin() {
+                self.set_stdin(first, Stdin::Redirected);
+            }
+            self.tree.redirects.push(redirect);
+        }
+    }
+
+    fn condition(&mut self) -> Read<()> {
+        self.body()?;
+        self.expect_word("then")?;
+        self.body()?;
+        loop {
+            match self.reserved() {
+                Some("elif") => {
+                    self.pos += 4;
+                    self.body()?;
+                    self.expect_word("then")?;
+                    self.body()?;
+                }
+                Some("else") => {
+                    self.pos += 4;
+                    self.body()?;
+                }
+                _ => return self.expect_word("fi"),
+            }
+        }
+    }
+
+    fn for_loop(&mut self) -> Read<()> {
+        self.blanks();
+        if self.starts_with("((") {
+            self.tree.double_paren = true;
+            let Some(close) = self.arithmetic_close(self.pos + 2) else {
+                return self.error("`((` is not closed");
+            };
+            self.pos += 2;
+            self.arithmetic(close)?;
+            self.pos = close + 2;
+            self.blanks();
+            if self.peek() == b';' {
+                self.pos += 1;
+            }
+            self.newlines()?;
+            return self.loop_body();
+        }
+        match self.word()? {
+            Some(name) if is_name(&name.text) => {}
+            _ => return self.error("a loop needs the name of a variable"),
+        }
+        self.newlines()?;
+        if self.reserved_in() {
+            self.pos += 2;
+            loop {
+                self.blanks();
+                match self.word()? {
+                    Some(word) => {
+                        if word.value().is_none_or(|text| text.contains(['[', '$', '`'])) {
+                            self.tree.sets_names = true;
+                        }
+                    }
+                    None => break,
+                }
+            }
+            match self.peek() {
+                b';' => self.pos += 1,
+                b'\n' if !self.done() => {}
+                _ => return self.error("`;` is missing after the words of a loop"),
+            }
+        } else if self.peek() == b';' {
+            self.pos += 1;
+        }
+        self.newlines()?;
+        self.loop_body()
+    }
+
+    fn loop_body(&mut self) -> Read<()> {
+        if self.reserved() == Some("{") {
+            self.pos += 1;
+            self.body()?;
+            return self.expect_word("}");
+        }
+        self.expect_word("do")?;
+        self.body()?;
+        self.expect_word("done")
+    }
+
+    fn reserved_in(&self) -> bool {
+        self.raw_word() == "in"
+    }
+
+    fn case(&mut self) -> Read<()> {
+        self.blanks();
+        if self.word()?.is_none() {
+            return self.error("`case` needs a word");
+        }
+        self.newlines()?;
+        if !self.reserved_in() {
+            return self.error("`in` is missing after `case`");
+        }
+        self.pos += 2;
+        loop {
+            self.newlines()?;
+            if self.reserved() == Some("esac") {
+                self.pos += 4;
+                return Ok(());
+            }
+            if self.peek() == b'(' {
+                self.pos += 1;
+                self.blanks();
+            }
+            loop {
+                self.blanks();
+                if self.word()?.is_none() {
+                    return self.error("a pattern is missing in `case`");
+                }
+                self.blanks();
+                match self.peek() {
+                    b'|' if self.at(1) != b'|' => self.pos += 1,
+                    b')' => {
+                        self.pos += 1;
+                        break;
+                    }
+                    _ => return self.error("`)` is missing after a pattern"),
+                }
+            }
+            self.nested(Self::list)?;
+            if self.starts_with(";;&") {
+                self.pos += 3;
+            } else if self.starts_with(";;") || self.starts_with(";&") {
+                self.pos += 2;
+            } else if self.reserved() == Some("esac") {
+                self.pos += 4;
+                return Ok(());
+            } else {
+                return self.error("`esac` is missing");
+            }
+        }
+    }
+
+    /// `name (` was read up to the parenthesis.
+    pub(super) fn function(&mut self, name: &Word) -> Read<()> {
+        self.pos += 1;
+        self.blanks();
+        if self.peek() != b')' {
+            return self.error("unexpected `(`");
+        }
+        self.pos += 1;
+        self.function_body(name)
+    }
+
+    fn function_keyword(&mut self) -> Read<()> {
+        self.blanks();
+        let Some(name) = self.word()? else { return self.error("a function needs a name") };
+        self.blanks();
+        if self.peek() == b'(' && self.at(1) != b'(' {
+            let before = self.pos;
+            self.pos += 1;
+            self.blanks();
+            if self.peek() == b')' {
+                self.pos += 1;
+            } else {
+                self.pos = before;
+            }
+        }
+        self.function_body(&name)
+    }
+
+    fn function_body(&mut self, name: &Word) -> Read<()> {
+        if name.is_dynamic() {
+            self.tree.doubt("a function whose name is not plain");
+        }
+        self.tree.functions.push(name.text.clone());
+        self.newlines()?;
+        match self.reserved() {
+            Some("function" | "coproc" | "time" | "!") => self.error("a function needs a body"),
+            Some(word) => self.nested(|reader| reader.compound(word)),
+            None if self.peek() == b'(' => self.nested(Self::parenthesis),
+            None => self.error("a function needs a compound command as body"),
+        }
+    }
+
+    fn coprocess(&mut self) -> Read<()> {
+        let first = self.tree.commands.len();
+        self.blanks();
+        if !self.compound_starts() {
+            let before = self.pos;
+            let name = self.raw_word();
+            self.pos += name.len();
+            self.blanks();
+            if !(is_name(name) && self.compound_starts()) {
+                self.pos = before;
+            }
+        }
+        if let Some(word) = self.reserved() {
+            self.nested(|reader| reader.compound(word))?;
+        } else if self.peek() == b'(' {
+            self.nested(Self::parenthesis)?;
+        } else {
+            self.simple()?;
+        }
+        self.set_stdin(first, Stdin::Nothing);
+        Ok(())
+    }
+
+    fn compound_starts(&self) -> bool {
+        self.peek() == b'('
+            || matches!(
+                self.reserved(),
+                Some("{" | "if" | "while" | "until" | "for" | "select" | "case" | "[[")
+            )
+    }
+
+    /// The inside of `[[`, up to and with `]]`.
+    fn double_bracket(&mut self) -> Read<()> {
+        let mut parentheses = 0usize;
+        let mut previous = String::new();
+        loop {
+            self.newlines()?;
+            if self.done() {
+                return self.error("`[[` is not closed");
+            }
+            if self.raw_word() == "]]" {
+                if parentheses > 0 {
+                    return self.error("`(` is not closed in `[[`");
+                }
+                self.pos += 2;
+                return Ok(());
+            }
+            match self.peek() {
+                b'(' => {
+                    parentheses += 1;
+                    self.pos += 1;
+                    previous.clear();
+                }
+                b')' if parentheses > 0 => {
+                    parentheses -= 1;
+                    self.pos += 1;
+                    previous.clear();
+                }
+                b'&' | b'|' if self.at(1) == self.peek() => {
+                    self.pos += 2;
+                    previous.clear();
+                }
+                b'<' | b'>' if self.at(1) != b'(' => {
+                    self.pos += 1;
+                    previous.clear();
+                }
+                _ => previous = self.test_operand(&previous)?,
+            }
+        }
+    }
+
+    /// One word of `[[`; what it may be depends on the word before it.
+    fn test_operand(&mut self, previous: &str) -> Read<String> {
+        if matches!(self.peek(), b'<' | b'>') {
+            self.tree.doubt("a process substitution in `[[`");
+        }
+        let word = match previous {
+            "=~" => self.pattern_word(true)?,
+            "==" | "=" | "!=" => self.pattern_word(false)?,
+            _ => self.word()?,
+        };
+        let Some(word) = word else { return self.error("unexpected token in `[[`") };
+        let arithmetic = matches!(previous, "-eq" | "-ne" | "-lt" | "-le" | "-gt" | "-ge" | "-v");
+        let number = |text: &str| text.bytes().all(|b| b.is_ascii_digit() || b == b'-');
+        if arithmetic && !word.value().is_some_and(number) {
+            if word.text.contains(['[', '`']) || word.text.contains("$(") {
+                self.tree.doubt("`[[` evaluates a subscript");
+            }
+            self.tree.evaluates_names = true;
+        }
+        if matches!(word.text.as_str(), "-eq" | "-ne" | "-lt" | "-le" | "-gt" | "-ge") {
+            self.tree.evaluates_names = true;
+        }
+        Ok(if word.is_dynamic() { String::new() } else { word.text })
+    }
+}
+
+pub(super) fn is_name(text: &str) -> bool {
+    let mut bytes = text.bytes();
+    bytes.next().is_some_and(|b| b.is_ascii_alphabetic() || b == b'_')
+        && bytes.all(|b| b.is_ascii_alphanumeric() || b == b'_')
+}

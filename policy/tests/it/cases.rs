@@ -1,0 +1,92 @@
+//! Commands and what the policy must conclude, from the fixture table.
+
+use policy::CommandAnalysis;
+
+/// One row of the table.
+struct Row {
+    id: String,
+    command: String,
+    expected: String,
+}
+
+fn rows(kind: &str) -> Vec<Row> {
+    let table = include_str!("../fixtures/policy.tsv");
+    let rows: Vec<Row> = table
+        .lines()
+        .skip(1)
+        .map(|line| line.split('\t').collect::<Vec<_>>())
+        .filter(|columns| columns[1] == kind)
+        .map(|columns| Row {
+            id: columns[0].to_owned(),
+            command: unescape(columns[2]),
+            expected: unescape(columns[3]),
+        })
+        .collect();
+    assert!(rows.len() > 50, "the table has rows of kind {kind}");
+    rows
+}
+
+/// Resolves `\\ \n \t \r \xHH`.
+fn unescape(text: &str) -> String {
+    let mut result = String::new();
+    let mut rest = text.chars();
+    while let Some(character) = rest.next() {
+        if character != '\\' {
+            result.push(character);
+            continue;
+        }
+        match rest.next() {
+            Some('n') => result.push('\n'),
+            Some('t') => result.push('\t'),
+            Some('r') => result.push('\r'),
+            Some('\\') => result.push('\\'),
+            Some('x') => {
+                let digits: String = rest.by_ref().take(2).collect();
+                let byte = u8::from_str_radix(&digits, 16).unwrap();
+                assert!(byte < 0x80, "the table holds text");
+                result.push(char::from(byte));
+            }
+            other => panic!("unknown escape {other:?} in {text}"),
+        }
+    }
+    result
+}
+
+#[track_caller]
+fn report(failures: &[String], total: usize) {
+    assert!(failures.is_empty(), "{} of {total} rows:\n{}", failures.len(), failures.join("\n"));
+}
+
+#[test]
+fn segments() {
+    let rows = rows("segment");
+    let mut failures = Vec::new();
+    for row in &rows {
+        let analysis = CommandAnalysis::new(&row.command);
+        let found = if analysis.syntax_error.is_some() {
+            "<syntax error>".to_owned()
+        } else {
+            let texts: Vec<&str> = analysis.written().map(|(_, s)| s.text.as_str()).collect();
+            if texts.is_empty() { "<none>".to_owned() } else { texts.join(" ;; ") }
+        };
+        if found != row.expected {
+            failures.push(format!("{}: {:?}\n  want {:?}\n  have {found:?}", row.id, row.command, row.expected));
+        }
+    }
+    report(&failures, rows.len());
+}
+
+#[test]
+fn ordinary_commands_are_understood() {
+    let mut failures = Vec::new();
+    let rows = rows("segment");
+    for row in &rows {
+        let analysis = CommandAnalysis::new(&row.command);
+        if let Some(doubt) = analysis.doubt {
+            failures.push(format!("{}: {:?}: {doubt}", row.id, row.command));
+        }
+    }
+    // Invalid and deliberately odd rows are in the table.
+    println!("{}", failures.join("\n"));
+    assert!(failures.len() < 45, "{} rows are not understood:\n{}", failures.len(), failures.join("\n"));
+}
