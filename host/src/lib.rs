@@ -6,6 +6,10 @@ mod chat;
 mod env;
 mod host;
 mod inbox;
+#[cfg(feature = "mcp")]
+pub mod mcp;
+#[cfg(feature = "mcp")]
+pub mod mcp;
 mod near;
 mod registry;
 mod schema;

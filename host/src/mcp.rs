@@ -13,11 +13,12 @@ use std::time::Duration;
 
 use rmcp::ServiceExt;
 use rmcp::service::ServerInitializeError;
+use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::runtime::{Builder, Handle};
 use tokio_util::sync::CancellationToken;
 use tool_api::Workspace;
 
-use crate::Host;
+use crate::{Chat, Host};
 
 mod ask;
 mod clients;
@@ -63,15 +64,24 @@ pub enum ServeError {
     Random(#[source] getrandom::Error),
 }
 
-/// Serves a host to one MCP client until the connection ends, then ends the host. Blocks; must not be called inside
-/// a runtime.
+/// Serves a host to one MCP client over standard input and output, until the connection ends or a signal asks to stop;
+/// then ends the host. Blocks; must not be called inside a runtime.
 ///
 /// # Errors
 /// The front could not start. However the connection ends, it is no error.
 pub fn serve(stdio: Stdio, host: Arc<Host>, workspace: Workspace, config: Config) -> Result<(), ServeError> {
     let tools = Builder::new_multi_thread().worker_threads(2).enable_all().build().map_err(ServeError::Runtime)?;
     let front = Builder::new_current_thread().enable_all().build().map_err(ServeError::Runtime)?;
-    let served = front.block_on(connection(stdio, &host, workspace, config, tools.handle().clone()));
+    let served = front.block_on(async {
+        let (input, output) = stdio.open().map_err(ServeError::Stdio)?;
+        let chat = host.open_chat(workspace);
+        let over = CancellationToken::new();
+        tokio::select! {
+            biased;
+            served = connection(input, output, &host, chat, config, tools.handle().clone(), over.clone()) => served,
+            () = stop_at_signal(&over) => unreachable!("it never ends"),
+        }
+    });
     // Not waited for: a read of a terminal cannot be interrupted.
     front.shutdown_background();
     tools.block_on(host.end());
@@ -79,18 +89,48 @@ pub fn serve(stdio: Stdio, host: Arc<Host>, workspace: Workspace, config: Config
     served
 }
 
-async fn connection(
-    stdio: Stdio,
+/// Serves one chat of a host to one MCP client over any pair of streams, until the input ends or `stop` is cancelled;
+/// then ends the chat. For hosts that have a connection of their own.
+///
+/// # Errors
+/// The system gives no random bytes.
+///
+/// # Cancellation
+/// By `stop`. When the future is dropped, the chat is not ended.
+pub async fn serve_streams<R, W>(
+    input: R,
+    output: W,
     host: &Arc<Host>,
     workspace: Workspace,
     config: Config,
-    tools: Handle,
-) -> Result<(), ServeError> {
-    let rounds = Rounds::new(Duration::from_millis(config.answer_timeout_ms)).map_err(ServeError::Random)?;
-    let (input, output) = stdio.open().map_err(ServeError::Stdio)?;
-    let over = CancellationToken::new();
-    let lines = Lines::new(Watched::new(input, over.clone()), Watched::new(output, over.clone()));
+    stop: CancellationToken,
+) -> Result<(), ServeError>
+where
+    R: AsyncRead + Send + Unpin + 'static,
+    W: AsyncWrite + Send + Unpin + 'static,
+{
     let chat = host.open_chat(workspace);
+    let served = connection(input, output, host, Arc::clone(&chat), config, Handle::current(), stop).await;
+    host.end_chat(&chat).await;
+    served
+}
+
+/// Serves until the input ends, the output fails or `over` is cancelled, and then a moment for the last answers.
+async fn connection<R, W>(
+    input: R,
+    output: W,
+    host: &Arc<Host>,
+    chat: Arc<Chat>,
+    config: Config,
+    tools: Handle,
+    over: CancellationToken,
+) -> Result<(), ServeError>
+where
+    R: AsyncRead + Send + Unpin + 'static,
+    W: AsyncWrite + Send + Unpin + 'static,
+{
+    let rounds = Rounds::new(Duration::from_millis(config.answer_timeout_ms)).map_err(ServeError::Random)?;
+    let lines = Lines::new(Watched::new(input, over.clone()), Watched::new(output, over.clone()));
     let server = Server::new(Arc::clone(host), chat, config, rounds, tools);
     let serving = async {
         match server.serve_with_ct(lines, over.clone()).await {
@@ -102,21 +142,24 @@ async fn connection(
             Err(ServerInitializeError::ConnectionClosed(_) | ServerInitializeError::Cancelled) => {}
             Err(error) => tracing::error!(%error, "the connection could not be opened"),
         }
-        over.cancel();
     };
-    let stopped = async {
-        tokio::select! {
-            () = over.cancelled() => {}
-            () = signalled() => over.cancel(),
-        }
+    let overdue = async {
+        over.cancelled().await;
         tokio::time::sleep(LAST_ANSWERS).await;
     };
     tokio::select! {
         biased;
         () = serving => {}
-        () = stopped => tracing::warn!("some calls did not end in time"),
+        () = overdue => tracing::warn!("some calls did not end in time"),
     }
+    over.cancel();
     Ok(())
+}
+
+async fn stop_at_signal(over: &CancellationToken) {
+    signalled().await;
+    over.cancel();
+    std::future::pending().await
 }
 
 #[cfg(unix)]
