@@ -8,8 +8,6 @@ mod host;
 mod inbox;
 #[cfg(feature = "mcp")]
 pub mod mcp;
-#[cfg(feature = "mcp")]
-pub mod mcp;
 mod near;
 mod registry;
 mod schema;

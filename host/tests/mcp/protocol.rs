@@ -1,0 +1,203 @@
+//! Lifecycles, listing, calling, cancellation, progress, and lines that are no messages.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+use host::mcp::Config;
+use serde_json::{Value, json};
+
+use crate::client::{Client, ERAS, Era, PATIENCE, texts};
+use crate::embedded::Fixture;
+
+const LEGACY_VERSIONS: [&str; 4] = ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"];
+
+fn opened(era: Era) -> (Fixture, Client) {
+    let (fixture, client) = Fixture::serve(Config::default());
+    (fixture, client.open(era))
+}
+
+/// Waits until a counter of the fixture has a value.
+#[track_caller]
+fn reaches(counter: &AtomicUsize, value: usize) {
+    let begun = Instant::now();
+    while counter.load(Ordering::SeqCst) != value {
+        assert!(begun.elapsed() < PATIENCE, "it stays at {}", counter.load(Ordering::SeqCst));
+        std::thread::yield_now();
+    }
+}
+
+#[test]
+fn every_version_lists_and_calls() {
+    for era in LEGACY_VERSIONS.map(Era::Legacy).into_iter().chain([Era::Modern]) {
+        let (_fixture, mut client) = opened(era);
+        let list = client.request("tools/list", json!({}));
+        let names: Vec<&str> =
+            list["result"]["tools"].as_array().unwrap().iter().map(|tool| tool["name"].as_str().unwrap()).collect();
+        assert_eq!(names, ["gate", "secret", "wait", "note"]);
+        let result = client.call("secret", json!({"prompts": []}));
+        assert_eq!(texts(&result), ["0 characters"], "{era:?}");
+        assert_eq!(result.get("resultType").is_some(), era == Era::Modern, "{era:?}");
+    }
+}
+
+#[test]
+fn an_unknown_version_is_answered_with_the_newest_that_has_a_handshake() {
+    for asked in ["2026-07-28", "1999-01-01"] {
+        let (_fixture, mut client) = Fixture::serve(Config::default());
+        let info = json!({"name": "test", "version": "1"});
+        let params = json!({"protocolVersion": asked, "capabilities": {}, "clientInfo": info});
+        client.send(&json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": params}));
+        let response = client.response(1);
+        assert_eq!(response["result"]["protocolVersion"], "2025-11-25");
+        assert_eq!(response["result"]["serverInfo"]["name"], "toolhost");
+        let instructions = response["result"]["instructions"].as_str().unwrap();
+        assert!(instructions.len() < 2_048 && instructions.contains("\n- gate: The gate"), "{instructions}");
+        // The agreed version counts from now on, not the one that was asked for.
+        client.send(&json!({"jsonrpc": "2.0", "id": 2, "method": "ping"}));
+        assert_eq!(client.response(2)["result"], json!({}));
+    }
+}
+
+#[test]
+fn discovery_tells_both_eras() {
+    let (_fixture, mut client) = opened(Era::Modern);
+    let found = client.request("server/discover", json!({}));
+    let versions: Vec<&str> =
+        found["result"]["supportedVersions"].as_array().unwrap().iter().map(|v| v.as_str().unwrap()).collect();
+    assert_eq!(versions, [&LEGACY_VERSIONS[..], &["2026-07-28"]].concat());
+    assert!(found["result"]["capabilities"]["tools"].is_object());
+    // After a look around, a client may still choose the handshake.
+    let mut client = client.open(Era::Legacy("2025-06-18"));
+    assert_eq!(texts(&client.call("secret", json!({}))), ["0 characters"]);
+}
+
+#[test]
+fn a_tool_is_listed_with_its_hints() {
+    let (_fixture, mut client) = opened(Era::Legacy("2025-11-25"));
+    let list = client.request("tools/list", json!({}));
+    let [gate, secret, ..] = list["result"]["tools"].as_array().unwrap().as_slice() else { panic!("{list}") };
+    assert_eq!(gate["_meta"]["anthropic/alwaysLoad"], true);
+    assert_eq!(gate["annotations"]["destructiveHint"], true);
+    assert_eq!(gate["title"], "The gate");
+    assert!(secret.get("_meta").is_none());
+    assert_eq!(secret["annotations"]["readOnlyHint"], true);
+    let response = client.request("tools/list", json!({"cursor": "x"}));
+    assert_eq!(response["error"]["code"], -32602, "{response}");
+}
+
+#[test]
+fn errors_of_routing_and_of_tools_differ() {
+    for era in ERAS {
+        let (_fixture, mut client) = opened(era);
+        let response = client.request("tools/call", json!({"name": "nope", "arguments": {}}));
+        assert_eq!(response["error"]["code"], -32602, "{response}");
+        assert!(response["error"]["message"].as_str().unwrap().contains("the tools are gate"), "{response}");
+        let result = client.call("secret", json!({"prompt": 1}));
+        assert_eq!(result["isError"], true);
+        assert_eq!(result["_meta"]["toolhost/errorKind"], "invalidArguments", "{result}");
+        assert!(texts(&result)[0].contains("`prompt`"), "{result}");
+        let response = client.request("nope/nope", json!({}));
+        assert_eq!(response["error"]["code"], -32601, "{response}");
+    }
+}
+
+#[test]
+fn cancellation_reaches_the_tool_and_is_not_answered() {
+    for era in ERAS {
+        let (fixture, mut client) = opened(era);
+        let id = client.begin_call("wait", json!({}));
+        reaches(&fixture.seen.waiting, 1);
+        client.cancel(id);
+        reaches(&fixture.seen.cancelled, 1);
+        assert_eq!(texts(&client.call("secret", json!({}))), ["0 characters"]);
+        client.close();
+        assert_eq!(client.rest(), Vec::<Value>::new());
+    }
+}
+
+#[test]
+fn the_end_of_input_ends_calls_at_once_and_still_answers() {
+    for era in ERAS {
+        let (fixture, mut client) = opened(era);
+        let ids = [client.begin_call("wait", json!({})), client.begin_call("wait", json!({}))];
+        reaches(&fixture.seen.waiting, 2);
+        let closed = Instant::now();
+        client.close();
+        for id in ids {
+            assert_eq!(texts(&client.result(id)), ["the wait was cancelled"]);
+        }
+        assert!(client.next().is_none());
+        drop(fixture);
+        assert!(closed.elapsed() < Duration::from_secs(2), "{:?}", closed.elapsed());
+    }
+}
+
+#[test]
+fn progress_grows_while_a_call_runs() {
+    for era in ERAS {
+        let (fixture, client) = Fixture::serve(Config { progress_ms: 20, ..Config::default() });
+        let mut client = client.open(era);
+        let params = json!({"name": "wait", "arguments": {}, "_meta": {"progressToken": "p1"}});
+        let id = client.begin("tools/call", params);
+        let mut last = 0.0;
+        for _ in 0..3 {
+            let progress = client.from_server("notifications/progress");
+            assert_eq!(progress["params"]["progressToken"], "p1");
+            let value = progress["params"]["progress"].as_f64().unwrap();
+            assert!(value > last, "{value} after {last}");
+            assert!(progress["params"]["message"].as_str().unwrap().starts_with("The wait: running for"), "{progress}");
+            last = value;
+        }
+        client.cancel(id);
+        reaches(&fixture.seen.cancelled, 1);
+        // No token, no progress.
+        let id = client.begin_call("wait", json!({}));
+        client.call("secret", json!({}));
+        client.cancel(id);
+        reaches(&fixture.seen.cancelled, 2);
+    }
+}
+
+#[test]
+fn notices_come_once_as_their_own_block() {
+    for era in ERAS {
+        let (_fixture, mut client) = opened(era);
+        let result = client.call("note", json!({}));
+        assert_eq!(texts(&result), ["noted", "Notices since the last call:\n\nt1 exited with code 0"]);
+        assert_eq!(texts(&client.call("secret", json!({}))), ["0 characters"]);
+    }
+}
+
+#[test]
+fn lines_that_are_no_messages_do_no_harm() {
+    for era in ERAS {
+        let (_fixture, mut client) = Fixture::serve(Config::default());
+        // Before the lifecycle is open.
+        client.line("");
+        client.line("{ not json");
+        client.send(&json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 7}}));
+        client.send(&json!({"jsonrpc": "2.0", "id": 7, "result": {}}));
+        let mut client = client.open(era);
+        client.line("{ not json");
+        client.line("\u{feff}");
+        client.line(&format!("{}{}", "[".repeat(5_000), "]".repeat(5_000)));
+        client.send(&json!({"jsonrpc": "2.0", "id": 7, "result": {}}));
+        client.send(&json!({"jsonrpc": "2.0", "method": "notifications/unheard-of"}));
+        assert_eq!(texts(&client.call("secret", json!({}))), ["0 characters"]);
+        // A batch, and JSON that is no message, get the answer that names no id.
+        for line in [json!([{"jsonrpc": "2.0", "id": 8, "method": "ping"}]), json!(17)] {
+            client.send(&line);
+            let answer = client.next().unwrap();
+            assert_eq!((&answer["error"]["code"], answer.get("id")), (&json!(-32600), None), "{line}: {answer}");
+        }
+        assert_eq!(texts(&client.call("secret", json!({}))), ["0 characters"]);
+    }
+}
+
+#[test]
+fn a_line_over_the_limit_is_dropped_and_the_connection_lives() {
+    let (_fixture, mut client) = opened(Era::Modern);
+    let huge = "x".repeat(17 << 20);
+    client.send(&json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": huge}}));
+    assert_eq!(texts(&client.call("secret", json!({}))), ["0 characters"]);
+}
