@@ -5,6 +5,7 @@
 mod error;
 mod known;
 mod layer;
+pub(crate) mod section;
 mod workspace;
 
 use std::path::{Path, PathBuf};
@@ -16,6 +17,7 @@ use serde_json::{Map, Value, json};
 use crate::builtin::BUILTINS;
 use crate::env::EnvConfig;
 use layer::Layer;
+use section::{Problem, Section};
 
 pub use error::{Origin, SettingError, SettingErrors};
 pub use workspace::Ignored;
@@ -68,28 +70,6 @@ impl Default for BusSettings {
     }
 }
 
-/// The table `[mcp]`.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct McpSettings {
-    /// What happens to what needs asking when the client cannot ask the person. Default `deny`.
-    pub without_elicitation: Unasked,
-    /// Milliseconds that one call may take before it returns with "still waiting", 1 000 to 86 400 000. Default: by
-    /// the client's name.
-    pub wait_limit_ms: Option<u64>,
-}
-
-/// What happens when nobody can be asked.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Unasked {
-    /// It is denied, with an explanation.
-    #[default]
-    Deny,
-    /// It is allowed: the person said so in the configuration.
-    Allow,
-}
-
 /// One layer of permission rules: the table `permission` of a file, in the file's order.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RuleTable {
@@ -110,8 +90,6 @@ pub struct Settings {
     pub bus: BusSettings,
     /// The environment of commands.
     pub env: EnvConfig,
-    /// The MCP front.
-    pub mcp: McpSettings,
     /// The permission rules, the person's first.
     pub rules: Vec<RuleTable>,
     /// What the workspace's file tried to loosen.
@@ -201,6 +179,12 @@ impl Settings {
         without_enabled(&self.values["tools"][name])
     }
 
+    /// Returns the configuration of the MCP front.
+    #[cfg(feature = "mcp")]
+    pub fn mcp(&self) -> crate::mcp::Config {
+        section::parse(&self.values["mcp"]).expect("every section was checked")
+    }
+
     /// Returns where the value of a key comes from.
     pub fn origin(&self, key: &str) -> Origin {
         origin_of(&self.figment, key)
@@ -228,31 +212,20 @@ impl Settings {
             }
             _ => fail("mode".into(), format!("got {}; allowed is \"ask\"", values["mode"])),
         }
-        let bus: Option<BusSettings> = section(&values, defaults, "bus", &mut fail);
-        let env: Option<EnvConfig> = section(&values, defaults, "env", &mut fail);
-        let mcp: Option<McpSettings> = section(&values, defaults, "mcp", &mut fail);
-        if let (Some(bus), Some(env), Some(mcp)) = (&bus, &env, &mcp) {
-            check_ranges(bus, env, mcp, &mut fail);
-        }
-        for tool in BUILTINS {
-            let table = without_enabled(&values["tools"][tool.name]);
-            let Err(found) = (tool.check)(&table) else { continue };
-            let plain = (tool.defaults)();
-            let culprit = found.key.map(str::to_owned);
-            let (key, problem) = match culprit {
-                Some(key) => (Some(key), found.problem),
-                None => known::culprit(&table, &plain, |table| (tool.check)(table).map_err(|found| found.problem))
-                    .map_or((None, found.problem), |(key, problem)| (Some(key), problem)),
-            };
-            let key = key.map_or(format!("tools.{}", tool.name), |key| format!("tools.{}.{key}", tool.name));
-            fail(key, problem);
-        }
-        match (bus, env, mcp, errors.is_empty()) {
-            (Some(bus), Some(env), Some(mcp), true) => {
-                Ok(Self { mode: Mode::Ask, bus, env, mcp, rules, ignored, values, figment })
+        for (key, section) in sections() {
+            let pointer = format!("/{}", key.replace('.', "/"));
+            let table = values.pointer(&pointer).map(without_enabled).unwrap_or_default();
+            if let Err((inner, problem)) = judge(section, &table) {
+                fail(inner.map_or(key.clone(), |inner| format!("{key}.{inner}")), problem);
             }
-            _ => Err(SettingErrors(errors)),
         }
+        if !errors.is_empty() {
+            return Err(SettingErrors(errors));
+        }
+        let typed = "every section was checked";
+        let bus = section::parse(&values["bus"]).expect(typed);
+        let env = section::parse(&values["env"]).expect(typed);
+        Ok(Self { mode: Mode::Ask, bus, env, rules, ignored, values, figment })
     }
 }
 
@@ -274,18 +247,15 @@ fn defaults() -> Value {
     let mut tools = Map::from_iter([("shell".to_owned(), json!(true))]);
     for tool in BUILTINS {
         let mut table = Map::from_iter([("enabled".to_owned(), json!(true))]);
-        if let Value::Object(values) = (tool.defaults)() {
+        if let Value::Object(values) = (tool.section.defaults)() {
             table.extend(values);
         }
         tools.insert(tool.name.to_owned(), table.into());
     }
-    json!({
-        "mode": Mode::default(),
-        "bus": BusSettings::default(),
-        "env": EnvConfig::default(),
-        "mcp": McpSettings::default(),
-        "tools": tools,
-    })
+    let mut all = Map::from_iter([("mode".to_owned(), json!(Mode::default()))]);
+    all.extend(section::HOST.iter().map(|(key, section)| ((*key).to_owned(), (section.defaults)())));
+    all.insert("tools".to_owned(), tools.into());
+    all.into()
 }
 
 fn add(
@@ -330,41 +300,22 @@ fn flags(all: &[(String, String, String)]) -> Vec<Layer> {
     layers.collect()
 }
 
-fn section<T: serde::de::DeserializeOwned>(
-    values: &Value,
-    defaults: &Value,
-    name: &str,
-    fail: &mut impl FnMut(String, String),
-) -> Option<T> {
-    let parse = |table: &Value| T::deserialize(table).map_err(|error| error.to_string());
-    match parse(&values[name]) {
-        Ok(section) => Some(section),
-        Err(problem) => {
-            let culprit = known::culprit(&values[name], &defaults[name], |table| parse(table).map(drop));
-            let (key, problem) =
-                culprit.map_or((name.to_owned(), problem), |(key, problem)| (format!("{name}.{key}"), problem));
-            fail(key, problem);
-            None
-        }
-    }
+/// Lists every section with its key.
+fn sections() -> impl Iterator<Item = (String, &'static Section)> {
+    let host = section::HOST.iter().map(|(key, section)| ((*key).to_owned(), section));
+    host.chain(BUILTINS.iter().map(|tool| (format!("tools.{}", tool.name), &tool.section)))
 }
 
-fn check_ranges(bus: &BusSettings, env: &EnvConfig, mcp: &McpSettings, fail: &mut impl FnMut(String, String)) {
-    let ranges = [
-        ("bus.max_result_chars", Some(bus.max_result_chars as u64), 1_000, 10_000_000),
-        ("bus.cancel_grace_ms", Some(bus.cancel_grace_ms), 100, 600_000),
-        ("mcp.wait_limit_ms", mcp.wait_limit_ms, 1_000, 86_400_000),
-    ];
-    for (key, value, low, high) in ranges {
-        if let Some(value) = value.filter(|value| !(low..=high).contains(value)) {
-            fail(key.to_owned(), format!("got {value}; allowed is {low} to {high}"));
-        }
+/// Returns what a section refuses: the key where that can be found, and the problem.
+fn judge(section: &Section, table: &Value) -> Result<(), (Option<String>, String)> {
+    let Err(Problem { key, problem }) = (section.check)(table) else { return Ok(()) };
+    if let Some(key) = key {
+        return Err((Some(key.to_owned()), problem));
     }
-    for (name, value) in &env.set {
-        if name.is_empty() || name.contains(['=', '\0']) || value.contains('\0') {
-            let problem = format!("got {name:?}; a name is not empty and has no `=`, and nothing has a NUL character");
-            fail("env.set".to_owned(), problem);
-        }
+    let check = |table: &Value| (section.check)(table).map_err(|found| found.problem);
+    match known::culprit(table, &(section.defaults)(), check) {
+        Some((key, problem)) => Err((Some(key), problem)),
+        None => Err((None, problem)),
     }
 }
 

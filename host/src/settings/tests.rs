@@ -51,16 +51,16 @@ fn later_sources_win_and_values_know_theirs() {
         user: "[bus]\nmax_result_chars = 50000\ncancel_grace_ms = 500\n[env]\nset = { CI = '1' }",
         workspace: "[bus]\nmax_result_chars = 40000",
         variables: &[("TOOLHOST_BUS__CANCEL_GRACE_MS", "600"), ("HOME", "/x"), ("TOOLHOST_LOG", "debug")],
-        flags: &[("--set", "mcp.without_elicitation", "allow")],
+        flags: &[("--set", "env.inherit", "core")],
     };
     let settings = case.load().unwrap();
     assert_eq!((settings.bus.max_result_chars, settings.bus.cancel_grace_ms), (40_000, 600));
-    assert_eq!(settings.mcp.without_elicitation, Unasked::Allow);
+    assert_eq!(settings.env.inherit, crate::Inherit::Core);
     assert_eq!(settings.env.set["CI"], "1");
     let origin = |key: &str| settings.origin(key).to_string();
     assert!(origin("bus.max_result_chars").starts_with("workspace file "));
     assert_eq!(origin("bus.cancel_grace_ms"), "variable TOOLHOST_BUS__CANCEL_GRACE_MS");
-    assert_eq!(origin("mcp.without_elicitation"), "flag --set");
+    assert_eq!(origin("env.inherit"), "flag --set");
     assert_eq!(origin("mode"), "built-in default");
 }
 
@@ -71,9 +71,9 @@ fn unknown_keys_name_near_ones() {
     );
     Case { variables: &[("TOOLHOST_MOODE", "ask")], ..Case::default() }
         .fails("`moode`: the key is unknown (variable TOOLHOST_MOODE)\nhint: did you mean `mode`?");
-    Case { workspace: "[mcp]\nport = 5", ..Case::default() }.fails(
-        "`mcp.port`: the key is unknown (workspace file DIR/.toolhost.toml)\n\
-         hint: the keys here are `without_elicitation` and `wait_limit_ms`",
+    Case { workspace: "[bus]\nport = 5", ..Case::default() }.fails(
+        "`bus.port`: the key is unknown (workspace file DIR/.toolhost.toml)\n\
+         hint: the keys here are `max_result_chars` and `cancel_grace_ms`",
     );
 }
 
@@ -149,14 +149,12 @@ fn rules_keep_their_order_and_their_file() {
 fn a_workspace_only_tightens() {
     let case = Case {
         user: "[bus]\nmax_result_chars = 50000",
-        workspace: "[bus]\nmax_result_chars = 60000\ncancel_grace_ms = 100\n[env]\ninherit = 'none'\nset = { LD_PRELOAD = 'x' }\n\
-            [mcp]\nwithout_elicitation = 'allow'\n[tools]\nshell = false",
+        workspace: "[bus]\nmax_result_chars = 60000\ncancel_grace_ms = 100\n[env]\ninherit = 'none'\nset = { LD_PRELOAD = 'x' }\n[tools]\nshell = false",
         ..Case::default()
     };
     let settings = case.load().unwrap();
     assert_eq!(settings.bus, BusSettings { max_result_chars: 50_000, ..BusSettings::default() });
     assert_eq!(settings.env, EnvConfig::default());
-    assert_eq!(settings.mcp, McpSettings::default());
     assert_eq!(settings.values["tools"]["shell"], json!(false));
     let ignored: Vec<String> =
         settings.ignored.iter().map(|found| format!("{}: {}", found.key, found.reason)).collect();
@@ -167,7 +165,6 @@ fn a_workspace_only_tightens() {
             "bus.max_result_chars: 60000 is above 50000, and a workspace can only lower limits",
             "env.inherit: a workspace cannot set this",
             "env.set: a workspace cannot set this",
-            "mcp.without_elicitation: a workspace cannot set this",
         ]
     );
 }

@@ -6,7 +6,7 @@ use serde_json::Value;
 use super::error::Origin;
 use super::known::whole;
 use super::layer::{Layer, insert};
-use crate::builtin::BUILTINS;
+use super::sections;
 
 /// Something that a workspace's file tried to loosen, which has no effect.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -55,9 +55,11 @@ fn judge(path: &[String], value: &Figment, before: &Value) -> Result<(), String>
             let off = value.to_bool() == Some(false);
             return if same || off { Ok(()) } else { Err("a workspace can only switch tools off".to_owned()) };
         }
-        ["tools", tool, key] => BUILTINS.iter().any(|known| known.name == *tool && known.limits.contains(key)),
-        ["bus", "max_result_chars"] | ["mcp", "wait_limit_ms"] => true,
-        _ => false,
+        [section @ .., key] => {
+            let section = section.join(".");
+            sections().any(|(known, rules)| known == section && rules.limits.contains(key))
+        }
+        [] => false,
     };
     let numbers = whole(value).zip(before.as_i64().map(i128::from));
     match (limit, numbers) {
