@@ -1,0 +1,352 @@
+//! A started command: its exit, its processes, its end.
+
+use std::hash::{BuildHasher, Hasher};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::{Duration, Instant};
+
+use tokio::net::UnixStream;
+use tokio::sync::{mpsc, oneshot, watch};
+
+use super::direct;
+use super::server::{Reports, Server, Started, send_all};
+use super::spec::{Io, Pipes};
+use crate::guardian::tree::Tree;
+use crate::guardian::wire::{Command, Report};
+use crate::pty::Pty;
+use crate::sys::{self, Process};
+
+/// How the leader ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Exit {
+    /// It exited with this code.
+    Code(i32),
+    /// This signal ended it.
+    Signal(i32),
+    /// Its guardian was killed, and with it all its processes; how it ended is not known.
+    Lost,
+}
+
+/// A process of a command.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ProcessInfo {
+    /// Its process id.
+    pub pid: i32,
+    /// Its command line, or its short name where that cannot be read.
+    pub command: String,
+    /// The state letter of `ps`: `R` running, `S` sleeping, `D` in an uninterruptible wait, `T` stopped.
+    pub state: char,
+}
+
+/// Why a process is still there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SurvivorReason {
+    /// It runs as somebody the host may not signal. Closing its terminal may end it.
+    NotPermitted,
+    /// It waits in the kernel for something that does not come; it ends when that does.
+    Uninterruptible,
+    /// It was signalled and has not ended yet.
+    Ending,
+}
+
+/// A process that is still there after a stop.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Survivor {
+    /// The process.
+    pub process: ProcessInfo,
+    /// The kernel function it waits in, where the system tells.
+    pub wait_channel: Option<String>,
+    /// Why it is still there.
+    pub reason: SurvivorReason,
+}
+
+/// What a stop did.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct StopReport {
+    /// How many processes were alive when it began.
+    pub found: usize,
+    /// How many had to be killed after the grace.
+    pub killed: usize,
+    /// The killed ones by name, the first 64: pid and short name.
+    pub killed_processes: Vec<(i32, String)>,
+    /// Who is still there at the deadline; the guardian goes on trying to kill them.
+    pub survivors: Vec<Survivor>,
+    /// How long it took.
+    pub elapsed: Duration,
+}
+
+/// What is known of a command so far.
+#[derive(Debug, Default)]
+pub(crate) struct State {
+    pub(crate) exit: Option<Exit>,
+    pub(crate) empty: bool,
+    /// No guardian is there: processes are found by their marks.
+    pub(crate) lost: bool,
+    pub(crate) found: u32,
+    pub(crate) killed: u32,
+    pub(crate) killed_processes: Vec<(i32, String)>,
+    /// The last answers to signals.
+    pub(crate) answers: Vec<(u32, i32)>,
+}
+
+impl State {
+    fn take(&mut self, report: Report) {
+        match report {
+            Report::Exited { code } => self.exit = Some(Exit::Code(code)),
+            Report::Signaled { signal } => self.exit = Some(Exit::Signal(signal)),
+            Report::Lost => {
+                self.exit.get_or_insert(Exit::Lost);
+                self.lost = true;
+            }
+            Report::Found { count } => self.found = self.found.max(count),
+            Report::Killed { pid, total, name } => {
+                self.killed = total;
+                let name = name.split(|byte| *byte == 0).next().unwrap_or_default();
+                self.killed_processes.push((pid, String::from_utf8_lossy(name).into_owned()));
+            }
+            Report::Answer { sequence, errno } => {
+                if self.answers.len() == 16 {
+                    self.answers.remove(0);
+                }
+                self.answers.push((sequence, errno));
+            }
+            Report::Empty => {
+                self.exit.get_or_insert(Exit::Lost);
+                self.empty = true;
+            }
+            Report::Hello { .. } | Report::Started { .. } | Report::Failed(_) => {}
+        }
+    }
+}
+
+/// Who owns the processes.
+#[derive(Debug)]
+enum Owner {
+    Guardian { control: Arc<UnixStream>, pid: i32, sequence: AtomicU32, _server: Arc<Server> },
+    Host { requests: mpsc::UnboundedSender<Ask> },
+}
+
+/// What a [`Child`] asks of the task that owns a command without guardian.
+#[derive(Debug)]
+pub(crate) enum Ask {
+    Stop(Duration),
+    Signal(i32, oneshot::Sender<i32>),
+}
+
+/// A running, or ended, command. Dropping it ends its whole tree of processes at once.
+#[derive(Debug)]
+pub struct Child {
+    pid: i32,
+    cookie: String,
+    io: Option<Io>,
+    state: watch::Receiver<State>,
+    owner: Owner,
+}
+
+impl Child {
+    /// The process id of the leader; it means somebody else once the leader has ended.
+    pub fn pid(&self) -> i32 {
+        self.pid
+    }
+
+    /// The value of [`COOKIE`](crate::COOKIE) in its environment.
+    pub fn cookie(&self) -> &str {
+        &self.cookie
+    }
+
+    /// The terminal, once; `None` for a command with pipes.
+    pub fn take_pty(&mut self) -> Option<Pty> {
+        match self.io.take() {
+            Some(Io::Pty(pty)) => Some(pty),
+            other => {
+                self.io = other;
+                None
+            }
+        }
+    }
+
+    /// The pipes, once; `None` for a command with a terminal.
+    pub fn take_pipes(&mut self) -> Option<Pipes> {
+        match self.io.take() {
+            Some(Io::Pipes(pipes)) => Some(pipes),
+            other => {
+                self.io = other;
+                None
+            }
+        }
+    }
+
+    /// How the leader ended, if it has. All it wrote can be read at that moment, without waiting.
+    pub fn try_exit(&self) -> Option<Exit> {
+        self.state.borrow().exit
+    }
+
+    /// Waits for the leader's end. Any number of callers; dropping the future loses nothing.
+    pub async fn exit(&self) -> Exit {
+        let mut state = self.state.clone();
+        // The task that knows is gone only with its runtime, and then the processes are, too.
+        state.wait_for(|state| state.exit.is_some()).await.ok().and_then(|state| state.exit).unwrap_or(Exit::Lost)
+    }
+
+    /// Whether no process of the tree is left.
+    pub fn is_tree_empty(&self) -> bool {
+        self.state.borrow().empty
+    }
+
+    /// Waits until no process of the tree is left. Any number of callers; dropping the future loses nothing.
+    pub async fn tree_empty(&self) {
+        let mut state = self.state.clone();
+        let _ = state.wait_for(|state| state.empty).await;
+    }
+
+    /// The living processes of the tree, without the leader once that has ended.
+    pub async fn survivors(&self) -> Vec<ProcessInfo> {
+        self.living().iter().map(info).collect()
+    }
+
+    fn living(&self) -> Vec<Process> {
+        let state = self.state.borrow();
+        if state.empty {
+            return Vec::new();
+        }
+        match &self.owner {
+            Owner::Guardian { pid, .. } if !state.lost && sys::subreaper() => Tree::below(*pid).living(),
+            _ => direct::living(self.pid, &self.cookie, state.exit.is_none()),
+        }
+    }
+
+    /// Ends the whole tree: every process is asked (TERM, HUP, and CONT to wake the stopped), and killed after
+    /// `grace`; a zero grace kills at once. Returns when nothing is left, at the latest after `deadline`.
+    ///
+    /// Once asked the end comes, also when the future is dropped. Of several stops the shortest grace counts.
+    pub async fn stop(&self, grace: Duration, deadline: Duration) -> StopReport {
+        let begin = Instant::now();
+        if !self.is_tree_empty() {
+            // An owner that cannot be told is gone, and the processes are ended for that.
+            match &self.owner {
+                Owner::Guardian { control, .. } => {
+                    let grace_ms = u64::try_from(grace.as_millis()).unwrap_or(u64::MAX);
+                    let _ = send_all(control, &Command::Stop { grace_ms }.encode()).await;
+                }
+                Owner::Host { requests } => drop(requests.send(Ask::Stop(grace))),
+            }
+            let _ = tokio::time::timeout(deadline.saturating_sub(begin.elapsed()), self.tree_empty()).await;
+        }
+        let survivors: Vec<_> = self.living().iter().map(survivor).collect();
+        let state = self.state.borrow();
+        StopReport {
+            found: (state.found as usize).max(survivors.len()),
+            killed: state.killed as usize,
+            killed_processes: state.killed_processes.clone(),
+            survivors,
+            elapsed: begin.elapsed(),
+        }
+    }
+
+    /// Signals the leader alone; never somebody else who has its number by now.
+    ///
+    /// # Errors
+    /// `ESRCH` after its end, `EPERM` when it runs as somebody else, `EINVAL` for no signal.
+    pub async fn signal(&self, signal: i32) -> std::io::Result<()> {
+        let errno = match &self.owner {
+            Owner::Guardian { control, sequence, .. } => {
+                let sequence = sequence.fetch_add(1, Ordering::Relaxed);
+                let mut state = self.state.clone();
+                let command = Command::Signal { sequence, signal };
+                let sent = send_all(control, &command.encode()).await.is_ok();
+                let answer = |state: &State| state.answers.iter().find(|(number, _)| *number == sequence).copied();
+                let answered = state.wait_for(|state| !sent || state.empty || answer(state).is_some()).await;
+                answered.ok().and_then(|state| answer(&state)).map_or(libc::ESRCH, |(_, errno)| errno)
+            }
+            Owner::Host { requests } => {
+                let (reply, answer) = oneshot::channel();
+                drop(requests.send(Ask::Signal(signal, reply)));
+                answer.await.unwrap_or(libc::ESRCH)
+            }
+        };
+        if errno == 0 { Ok(()) } else { Err(std::io::Error::from_raw_os_error(errno)) }
+    }
+}
+
+impl Drop for Child {
+    fn drop(&mut self) {
+        if let Owner::Guardian { control, .. } = &self.owner {
+            // At once, not when the runtime comes to drop the reading task's half.
+            let _ = nix::sys::socket::shutdown(
+                std::os::fd::AsRawFd::as_raw_fd(&**control),
+                nix::sys::socket::Shutdown::Both,
+            );
+        }
+    }
+}
+
+/// A text no other command has.
+pub(crate) fn new_cookie() -> String {
+    static NEXT: AtomicU32 = AtomicU32::new(1);
+    let number = NEXT.fetch_add(1, Ordering::Relaxed);
+    let random = std::hash::RandomState::new().build_hasher().finish();
+    format!("{}-{number}-{random:016x}", std::process::id())
+}
+
+/// A command with a guardian.
+pub(crate) fn guarded(started: Started, server: Arc<Server>, io: Io, cookie: String) -> Child {
+    let Started { control, reports, guardian, leader } = started;
+    let control = Arc::new(control);
+    let (sender, state) = watch::channel(State::default());
+    tokio::spawn(follow(Arc::clone(&control), reports, sender, leader, cookie.clone()));
+    let owner = Owner::Guardian { control, pid: guardian, sequence: AtomicU32::new(0), _server: server };
+    Child { pid: leader, cookie, io: Some(io), state, owner }
+}
+
+/// A command without.
+pub(crate) fn unguarded(
+    pid: i32,
+    cookie: String,
+    io: Io,
+    state: watch::Receiver<State>,
+    requests: mpsc::UnboundedSender<Ask>,
+) -> Child {
+    Child { pid, cookie, io: Some(io), state, owner: Owner::Host { requests } }
+}
+
+/// Reads reports until the last one.
+async fn follow(
+    control: Arc<UnixStream>,
+    mut reports: Reports,
+    state: watch::Sender<State>,
+    leader: i32,
+    cookie: String,
+) {
+    while let Ok(Some(report)) = reports.next(&control).await {
+        state.send_modify(|state| state.take(report));
+        if report == Report::Empty {
+            return;
+        }
+    }
+    if state.receiver_count() == 0 {
+        // The child was dropped, its guardian is at work.
+        return;
+    }
+    // Neither guardian nor server is left to speak.
+    state.send_modify(|state| state.lost = true);
+    direct::sweep(leader, &cookie).await;
+    state.send_modify(|state| state.take(Report::Empty));
+}
+
+fn info(process: &Process) -> ProcessInfo {
+    ProcessInfo {
+        pid: process.pid,
+        command: sys::command_line(process.pid).unwrap_or_else(|| process.name()),
+        state: char::from(process.state),
+    }
+}
+
+fn survivor(process: &Process) -> Survivor {
+    let denied = sys::signal(process, 0).is_err_and(|error| error.raw_os_error() == Some(libc::EPERM));
+    let reason = match process.state {
+        _ if denied => SurvivorReason::NotPermitted,
+        b'D' => SurvivorReason::Uninterruptible,
+        _ => SurvivorReason::Ending,
+    };
+    Survivor { process: info(process), wait_channel: sys::wait_channel(process.pid), reason }
+}

@@ -1,0 +1,163 @@
+//! From a forked copy to the command: session, terminal, descriptors, signals, limits, directory, exec.
+
+use std::ffi::c_char;
+use std::io;
+use std::os::fd::RawFd;
+
+use crate::guardian::wire::{Failure, Header, Stage};
+
+/// All that a forked copy needs to become the command, laid out beforehand: using it allocates nothing.
+pub(crate) struct ExecPlan {
+    /// The request's strings, each ended by a zero byte; the pointers below point into it.
+    _strings: Vec<u8>,
+    _candidates: Vec<u8>,
+    paths: Vec<*const c_char>,
+    argv: Vec<*const c_char>,
+    env: Vec<*const c_char>,
+    workdir: *const c_char,
+    header: Header,
+    stdio: [RawFd; 3],
+}
+
+// SAFETY: the pointers point into buffers the plan owns and never changes.
+unsafe impl Send for ExecPlan {}
+// SAFETY: as above; a shared plan is only read.
+unsafe impl Sync for ExecPlan {}
+
+impl ExecPlan {
+    /// Lays a request out: `strings` is the working directory, the arguments, the environment, each ended by a
+    /// zero byte. `None` when it is not as its header says.
+    pub(crate) fn new(header: Header, strings: Vec<u8>, stdio: [RawFd; 3]) -> Option<Self> {
+        let (argc, envc) = (header.argc as usize, header.envc as usize);
+        let parts: Vec<&[u8]> = strings.split_inclusive(|byte| *byte == 0).collect();
+        if argc == 0 || strings.last() != Some(&0) || parts.len() != 1 + argc + envc {
+            return None;
+        }
+        let mut candidates = Vec::new();
+        let mut starts = Vec::new();
+        let program = parts[1];
+        let searched = !program.contains(&b'/');
+        if searched {
+            let path = parts[1 + argc..].iter().find_map(|pair| pair.strip_prefix(b"PATH="));
+            let path = path.map_or(&b"/bin:/usr/bin"[..], |path| &path[..path.len() - 1]);
+            for directory in path.split(|byte| *byte == b':') {
+                starts.push(candidates.len());
+                // An empty entry is the working directory, which an empty prefix means just as well.
+                if !directory.is_empty() {
+                    candidates.extend_from_slice(directory);
+                    candidates.push(b'/');
+                }
+                candidates.extend_from_slice(program);
+            }
+        }
+        let pointer = |part: &[u8]| part.as_ptr().cast::<c_char>();
+        let list = |parts: &[&[u8]]| {
+            let mut list: Vec<_> = parts.iter().map(|part| pointer(part)).collect();
+            list.push(std::ptr::null());
+            list
+        };
+        let argv = list(&parts[1..1 + argc]);
+        let env = list(&parts[1 + argc..]);
+        let workdir = pointer(parts[0]);
+        let paths = if searched {
+            starts.iter().map(|start| pointer(&candidates[*start..])).collect()
+        } else {
+            vec![pointer(program)]
+        };
+        Some(Self { _strings: strings, _candidates: candidates, paths, argv, env, workdir, header, stdio })
+    }
+
+    /// Becomes the command; returns only when that failed. Makes system calls only, so it may run after a fork of
+    /// a process with threads.
+    pub(crate) fn exec(&self) -> Failure {
+        let failed = |stage| Failure { stage, errno: errno() };
+        // SAFETY: every pointer points into the plan's own zero-ended strings and null-ended lists; the descriptors
+        // are those of this process, which is about to be replaced and uses none of them in another way.
+        unsafe {
+            if libc::setsid() < 0 {
+                return failed(Stage::Session);
+            }
+            default_signals();
+            let mut stdio = self.stdio;
+            for fd in &mut stdio {
+                if *fd < 3 {
+                    *fd = libc::fcntl(*fd, libc::F_DUPFD_CLOEXEC, 3);
+                    if *fd < 0 {
+                        return failed(Stage::Stdio);
+                    }
+                }
+            }
+            if self.header.terminal && libc::ioctl(stdio[0], libc::TIOCSCTTY as _, 0) < 0 {
+                return failed(Stage::Terminal);
+            }
+            for (fd, target) in stdio.iter().zip(0..) {
+                if libc::dup2(*fd, target) < 0 {
+                    return failed(Stage::Stdio);
+                }
+            }
+            super::set_close_on_exec_from(3);
+            if let Some(limit) = self.header.descriptor_limit {
+                super::set_descriptor_limit(limit);
+            }
+            if let Some(mask) = self.header.creation_mask {
+                libc::umask(mask as libc::mode_t);
+            }
+            if libc::chdir(self.workdir) < 0 {
+                return failed(Stage::Workdir);
+            }
+            let mut mask: libc::sigset_t = std::mem::zeroed();
+            libc::sigemptyset(&mut mask);
+            libc::sigprocmask(libc::SIG_SETMASK, &mask, std::ptr::null_mut());
+            let mut denied = false;
+            for path in &self.paths {
+                libc::execve(*path, self.argv.as_ptr(), self.env.as_ptr());
+                match errno() {
+                    libc::EACCES => denied = true,
+                    // The next directory may have it, as in execvp(3).
+                    libc::ENOENT | libc::ENOTDIR | libc::ENODEV | libc::ESTALE | libc::ETIMEDOUT => {}
+                    other => return Failure { stage: Stage::Exec, errno: other },
+                }
+            }
+            Failure { stage: Stage::Exec, errno: if denied { libc::EACCES } else { errno() } }
+        }
+    }
+}
+
+/// Gives every signal its default action.
+pub(crate) fn default_signals() {
+    // SAFETY: the structure is plain data; signals that cannot be set are an error, which changes nothing.
+    unsafe {
+        let mut action: libc::sigaction = std::mem::zeroed();
+        action.sa_sigaction = libc::SIG_DFL;
+        libc::sigemptyset(&mut action.sa_mask);
+        for signal in 1..=LAST_SIGNAL {
+            libc::sigaction(signal, &action, std::ptr::null_mut());
+        }
+    }
+}
+
+#[cfg(target_os = "linux")]
+const LAST_SIGNAL: libc::c_int = 64;
+#[cfg(not(target_os = "linux"))]
+const LAST_SIGNAL: libc::c_int = 31;
+
+fn errno() -> i32 {
+    io::Error::last_os_error().raw_os_error().unwrap_or(0)
+}
+
+/// Makes a `tokio` command become `plan` instead of what it names; a failure is also written to `failure`.
+///
+/// Only for hosts without a guardian: this forks the host.
+pub(crate) fn replace(command: &mut tokio::process::Command, plan: ExecPlan, failure: std::os::fd::OwnedFd) {
+    use std::os::fd::AsRawFd;
+    let attempt = move || {
+        let failed = plan.exec();
+        let bytes = failed.encode();
+        // SAFETY: the buffer is valid for its length. After a fork of a process with threads only system calls may
+        // be made; `exec` and this are nothing else, and an error from a number does not allocate.
+        unsafe { libc::write(failure.as_raw_fd(), bytes.as_ptr().cast(), bytes.len()) };
+        Err(io::Error::from_raw_os_error(failed.errno))
+    };
+    // SAFETY: see inside: system calls only.
+    unsafe { command.pre_exec(attempt) };
+}
