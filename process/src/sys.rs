@@ -9,6 +9,7 @@ mod linux;
 mod macos;
 pub(crate) mod socket;
 pub(crate) mod tty;
+pub(crate) mod watch;
 
 #[cfg(target_os = "linux")]
 pub(crate) use linux::{

@@ -1,0 +1,341 @@
+//! Writing to a session: text, keys and secrets, each call's input in one piece.
+
+use std::time::{Duration, Instant};
+
+use super::run::Link;
+use super::{Inner, Session};
+use crate::keys::{self, UnknownKey};
+use crate::pty::TtyModes;
+use crate::terminal::Modes;
+
+/// The longest line that a terminal in line mode takes; what is longer is cut by the kernel without an error.
+/// Linux: `N_TTY_BUF_SIZE` less one (`drivers/tty/n_tty.c`); macOS: `MAX_CANON` less one (`sys/syslimits.h`).
+#[cfg(target_os = "linux")]
+pub const LONGEST_LINE: usize = 4095;
+/// The longest line that a terminal in line mode takes; what is longer is cut by the kernel without an error.
+#[cfg(not(target_os = "linux"))]
+pub const LONGEST_LINE: usize = 1023;
+
+/// How often a terminal is looked at while a secret waits for its prompt.
+const PROMPT_LOOK: Duration = Duration::from_millis(10);
+
+/// What to type: text and named keys, in order.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Input {
+    parts: Vec<Part>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Part {
+    Text(String),
+    Key(String),
+}
+
+impl Input {
+    /// Makes an input that types nothing yet.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Types text; each `\n` presses Enter.
+    #[must_use]
+    pub fn text(mut self, text: impl Into<String>) -> Self {
+        self.parts.push(Part::Text(text.into()));
+        self
+    }
+
+    /// Presses a named key, see [`keys::encode`].
+    #[must_use]
+    pub fn key(mut self, name: impl Into<String>) -> Self {
+        self.parts.push(Part::Key(name.into()));
+        self
+    }
+}
+
+/// Why input was not written, or not all of it.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum WriteError {
+    /// The command has ended, or takes no input.
+    #[error("the process has ended; {written} of {total} bytes were written")]
+    Ended {
+        /// Bytes that the terminal took before.
+        written: usize,
+        /// Bytes to write.
+        total: usize,
+    },
+    /// The program did not read its input in time.
+    #[error("the program does not read its input: {written} of {total} bytes were written in {waited:?}")]
+    Deadline {
+        /// Bytes that the terminal took.
+        written: usize,
+        /// Bytes to write.
+        total: usize,
+        /// How long was waited.
+        waited: Duration,
+    },
+    /// A line is longer than a terminal in line mode takes. Nothing was written.
+    #[error(
+        "line too long: {length} bytes, but the terminal is in line mode and takes {LONGEST_LINE} bytes a line; nothing was written"
+    )]
+    LineTooLong {
+        /// The length of the line with what was typed of it before, in bytes.
+        length: usize,
+    },
+    /// A key has no such name. Nothing was written.
+    #[error(transparent)]
+    Key(#[from] UnknownKey),
+    /// No program asked for a secret in time. Nothing was written.
+    #[error("no program reads a line with echo off; nothing was written")]
+    NoSecretPrompt,
+    /// The terminal refused.
+    #[error("the terminal refused input after {written} of {total} bytes")]
+    Terminal {
+        /// Bytes that the terminal took before.
+        written: usize,
+        /// Bytes to write.
+        total: usize,
+        /// Its error.
+        #[source]
+        source: std::io::Error,
+    },
+}
+
+/// What is typed but not yet a whole line, in a terminal in line mode.
+#[derive(Debug, Default)]
+pub(super) struct Pending {
+    line: usize,
+}
+
+/// Encoded input: bytes, and signals in place of the characters that stand for them.
+///
+/// A terminal that turns `^C` into a signal throws away the output that was not read yet; sending the signal itself
+/// loses nothing.
+#[derive(Debug, PartialEq, Eq)]
+enum Item {
+    Bytes(Vec<u8>),
+    Signal(i32),
+}
+
+impl Session {
+    /// Types `input`, in one piece: what another call types comes before or after it.
+    ///
+    /// Dropping the future may leave a part of the input typed.
+    ///
+    /// # Errors
+    /// See [`WriteError`]; unknown keys and too long lines are refused before anything is typed.
+    pub async fn write(&self, input: &Input, deadline: Duration) -> Result<(), WriteError> {
+        let inner = &*self.inner;
+        let mut pending = inner.writing.lock().await;
+        let (link, modes) = inner.writable()?;
+        let tty = link.tty().and_then(|tty| tty.modes().ok()).ok_or(ENDED)?;
+        let items = encode(input, tty, modes)?;
+        pending.line = check_lines(&items, tty, pending.line)?;
+        inner.write_items(&link, &items, deadline).await
+    }
+
+    /// Types a secret and Enter as soon as the foreground program reads a line with echo off.
+    ///
+    /// # Errors
+    /// [`WriteError::NoSecretPrompt`] when no program does before the deadline; nothing is typed then.
+    pub async fn type_secret(&self, secret: &[u8], deadline: Duration) -> Result<(), WriteError> {
+        let inner = &*self.inner;
+        let mut pending = inner.writing.lock().await;
+        let until = Instant::now() + deadline;
+        loop {
+            let (link, _) = inner.writable()?;
+            let tty = link.tty().and_then(|tty| tty.modes().ok()).ok_or(ENDED)?;
+            if tty.canonical && !tty.echo {
+                let mut line = secret.to_vec();
+                line.push(b'\n');
+                let items = [Item::Bytes(line)];
+                check_lines(&items, tty, 0)?;
+                pending.line = 0;
+                let outcome = inner.write_items(&link, &items, deadline).await;
+                if let [Item::Bytes(mut line)] = items {
+                    line.fill(0);
+                }
+                return outcome;
+            }
+            if Instant::now() >= until {
+                return Err(WriteError::NoSecretPrompt);
+            }
+            tokio::time::sleep(PROMPT_LOOK).await;
+        }
+    }
+}
+
+const ENDED: WriteError = WriteError::Ended { written: 0, total: 0 };
+
+impl Inner {
+    fn writable(&self) -> Result<(std::sync::Arc<Link>, Modes), WriteError> {
+        let shared = self.lock();
+        match &shared.link {
+            Some(link) if shared.end.is_none() && link.tty().is_some() => {
+                Ok((std::sync::Arc::clone(link), shared.terminal.modes()))
+            }
+            _ => Err(ENDED),
+        }
+    }
+
+    async fn write_items(&self, link: &Link, items: &[Item], deadline: Duration) -> Result<(), WriteError> {
+        let total = items.iter().map(Item::len).sum();
+        let mut written = 0;
+        let started = Instant::now();
+        for item in items {
+            match item {
+                Item::Signal(signal) => {
+                    // The group may be gone between two bytes; then there is nobody to interrupt.
+                    let _ = link.tty().map(|tty| tty.signal_foreground(*signal));
+                }
+                Item::Bytes(bytes) => {
+                    let mut rest = bytes.as_slice();
+                    while !rest.is_empty() {
+                        let left = deadline.saturating_sub(started.elapsed());
+                        let step = tokio::select! {
+                            biased;
+                            () = self.ended() => return Err(WriteError::Ended { written, total }),
+                            step = tokio::time::timeout(left, link.write_some(rest)) => step,
+                        };
+                        match step {
+                            Ok(Ok(count)) => {
+                                written += count;
+                                rest = &rest[count..];
+                            }
+                            Ok(Err(source)) => return Err(WriteError::Terminal { written, total, source }),
+                            Err(_) => return Err(WriteError::Deadline { written, total, waited: deadline }),
+                        }
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Waits until the command itself has ended.
+    async fn ended(&self) {
+        loop {
+            let changed = self.changed.notified();
+            tokio::pin!(changed);
+            changed.as_mut().enable();
+            if self.lock().end.is_some() {
+                return;
+            }
+            changed.await;
+        }
+    }
+
+    /// Writes the terminal's own answers, which are short, after any input that is being written.
+    pub(super) async fn answer(&self, link: &Link, replies: Vec<u8>) {
+        let _pending = self.writing.lock().await;
+        // A program that asks and then does not read its answer loses it.
+        let _ = self.write_items(link, &[Item::Bytes(replies)], Duration::from_secs(1)).await;
+    }
+}
+
+impl Item {
+    fn len(&self) -> usize {
+        match self {
+            Self::Bytes(bytes) => bytes.len(),
+            Self::Signal(_) => 1,
+        }
+    }
+}
+
+fn encode(input: &Input, tty: TtyModes, modes: Modes) -> Result<Vec<Item>, UnknownKey> {
+    let mut bytes = Vec::new();
+    for part in &input.parts {
+        match part {
+            Part::Text(text) => type_text(text, tty, modes, &mut bytes),
+            Part::Key(name) => bytes.extend_from_slice(&keys::encode(name, &modes)?),
+        }
+    }
+    Ok(split_signals(bytes, tty))
+}
+
+/// Turns `\n` into what Enter sends, and marks several lines as a paste where the program asked for that.
+fn type_text(text: &str, tty: TtyModes, modes: Modes, bytes: &mut Vec<u8>) {
+    const PASTE: (&str, &str) = ("\x1b[200~", "\x1b[201~");
+    // A terminal in line mode ends a line at `\n` whatever its settings; a program that reads keys expects `\r`.
+    let enter = if tty.canonical { "\n" } else { "\r" };
+    let (lines, last_enter) = match text.strip_suffix('\n') {
+        Some(lines) => (lines, enter),
+        None => (text, ""),
+    };
+    let paste = modes.bracketed_paste && !tty.canonical && lines.contains('\n') && !lines.contains('\x1b');
+    if paste {
+        bytes.extend_from_slice(PASTE.0.as_bytes());
+    }
+    bytes.extend_from_slice(lines.replace('\n', enter).as_bytes());
+    if paste {
+        bytes.extend_from_slice(PASTE.1.as_bytes());
+    }
+    bytes.extend_from_slice(last_enter.as_bytes());
+}
+
+fn split_signals(bytes: Vec<u8>, tty: TtyModes) -> Vec<Item> {
+    let mut items = Vec::new();
+    let mut run = Vec::new();
+    for byte in bytes {
+        match signal_of(byte, tty) {
+            Some(signal) => {
+                if !run.is_empty() {
+                    items.push(Item::Bytes(std::mem::take(&mut run)));
+                }
+                items.push(Item::Signal(signal));
+            }
+            None => run.push(byte),
+        }
+    }
+    if !run.is_empty() {
+        items.push(Item::Bytes(run));
+    }
+    items
+}
+
+/// The signal that a character stands for in this terminal.
+fn signal_of(byte: u8, tty: TtyModes) -> Option<i32> {
+    let characters =
+        [(tty.interrupt, libc::SIGINT), (tty.quit, libc::SIGQUIT), (tty.suspend, libc::SIGTSTP)];
+    let found = characters.into_iter().find(|&(character, _)| character == Some(byte));
+    found.filter(|_| tty.signals).map(|(_, signal)| signal)
+}
+
+/// Checks that no line is cut by the terminal; returns the length of the last, unfinished one.
+fn check_lines(items: &[Item], tty: TtyModes, before: usize) -> Result<usize, WriteError> {
+    if !tty.canonical {
+        return Ok(0);
+    }
+    let mut length = before;
+    for item in items {
+        match item {
+            Item::Signal(_) => length = 0,
+            Item::Bytes(bytes) => {
+                for &byte in bytes {
+                    // `\r` becomes `\n` with ICRNL, which every line-mode terminal of ours starts with.
+                    length = if byte == b'\n' || byte == b'\r' { 0 } else { length + 1 };
+                    if length > LONGEST_LINE {
+                        return Err(WriteError::LineTooLong { length: longest(items, before) });
+                    }
+                }
+            }
+        }
+    }
+    Ok(length)
+}
+
+fn longest(items: &[Item], before: usize) -> usize {
+    let mut longest = 0;
+    let mut length = before;
+    for item in items {
+        let Item::Bytes(bytes) = item else {
+            length = 0;
+            continue;
+        };
+        for &byte in bytes {
+            length = if byte == b'\n' || byte == b'\r' { 0 } else { length + 1 };
+            longest = longest.max(length);
+        }
+    }
+    longest
+}

@@ -1,0 +1,303 @@
+//! The task of a session: it reads, answers the program's questions to the terminal, and sees the command end.
+
+use std::cell::RefCell;
+use std::io;
+use std::os::fd::OwnedFd;
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant, SystemTime};
+
+use tokio::io::Interest;
+use tokio::io::unix::AsyncFd;
+use tokio::sync::Notify;
+
+use super::{End, EndedBecause, Inner, Parts, Session, Shared, input};
+use crate::launch::{Child, Exit};
+use crate::pty::{self, PtySize, TtyModes, TtySignal};
+use crate::screen::LineFeed;
+use crate::sys::watch::watch;
+use crate::terminal::Terminal;
+use crate::text::{Cursor, Piece};
+
+/// The kernel hands out at most 4 095 bytes of a terminal a read, and a pipe holds 64 KiB.
+const BUFFER: usize = 64 * 1024;
+/// Reads before other sessions on the same thread get their turn.
+const READS_A_TURN: usize = 8;
+/// More than the kernel holds of a terminal's output at an exit: what comes after it is somebody else's.
+const DRAIN: usize = 256 * 1024;
+
+thread_local! {
+    // One buffer a thread instead of one a session: an idle session keeps none.
+    static SCRATCH: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
+}
+
+/// The host's ends of a command's terminal or pipe.
+#[derive(Debug)]
+pub(super) struct Link {
+    /// The master, or the read end of the pipe.
+    end: AsyncFd<OwnedFd>,
+    /// The program's end of a terminal, held so that the master reports no hang-up and macOS keeps unread output.
+    slave: Option<OwnedFd>,
+}
+
+impl Link {
+    fn new(child: &mut Child) -> io::Result<Self> {
+        let (end, slave) = match (child.take_pty(), child.take_pipes()) {
+            (Some(pty), _) => (pty.master, Some(pty.slave)),
+            (None, Some(pipes)) if pipes.stderr.is_none() => (pipes.stdout, None),
+            _ => return Err(io::Error::other("a session reads one terminal, or one pipe with output and errors merged")),
+        };
+        let interest = if slave.is_some() { Interest::READABLE | Interest::WRITABLE } else { Interest::READABLE };
+        Ok(Self { end: watch(end, interest)?, slave })
+    }
+
+    /// The terminal, if it is one.
+    pub(super) fn tty(&self) -> Option<Tty<'_>> {
+        self.slave.as_ref().map(|slave| Tty { master: self.end.get_ref(), slave })
+    }
+
+    /// Writes what the terminal takes now, at least one byte.
+    pub(super) async fn write_some(&self, bytes: &[u8]) -> io::Result<usize> {
+        self.end.async_io(Interest::WRITABLE, |end| Ok(nix::unistd::write(end, bytes)?)).await
+    }
+}
+
+/// A terminal with both its ends open.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Tty<'a> {
+    master: &'a OwnedFd,
+    slave: &'a OwnedFd,
+}
+
+impl Tty<'_> {
+    pub(super) fn modes(self) -> io::Result<TtyModes> {
+        pty::modes(self.master)
+    }
+
+    pub(super) fn resize(self, size: PtySize) -> io::Result<()> {
+        pty::resize(self.master, size)
+    }
+
+    pub(super) fn foreground(self) -> Option<i32> {
+        pty::foreground(self.master)
+    }
+
+    pub(super) fn pending_input(self) -> usize {
+        pty::input_pending(self.slave).unwrap_or(0)
+    }
+
+    /// Signals the foreground group; by the terminal itself where it can, which reaches another user's programs too.
+    pub(super) fn signal_foreground(self, signal: i32) -> io::Result<()> {
+        let by_terminal = match signal {
+            libc::SIGINT => Some(TtySignal::Interrupt),
+            libc::SIGQUIT => Some(TtySignal::Quit),
+            libc::SIGTSTP => Some(TtySignal::Suspend),
+            _ => None,
+        };
+        match by_terminal {
+            Some(signal) => pty::signal_foreground(self.master, signal),
+            None => pty::kill_foreground(self.master, signal).map(drop),
+        }
+    }
+}
+
+/// What came of one turn of reading.
+enum Turn {
+    /// Everything that is there was read.
+    Dry,
+    /// There may be more.
+    More,
+    /// Nothing can come any more.
+    Closed,
+}
+
+impl Session {
+    /// Makes a session of a started command and starts its task. Needs a runtime to be entered.
+    pub(crate) fn run(mut parts: Parts) -> io::Result<Self> {
+        let link = Arc::new(Link::new(&mut parts.child)?);
+        let now = Instant::now();
+        let inner = Arc::new(Inner {
+            id: parts.id,
+            command: parts.command,
+            owner: parts.owner,
+            limits: parts.limits,
+            leader: parts.child.pid(),
+            started: now,
+            started_at: SystemTime::now(),
+            has_terminal: link.slave.is_some(),
+            shared: Mutex::new(Shared {
+                terminal: Terminal::new(parts.size, parts.retained_chars),
+                link: Some(Arc::clone(&link)),
+                child: Some(Arc::new(parts.child)),
+                cursor: Cursor::default(),
+                waits: std::collections::BTreeMap::new(),
+                next_wait: 0,
+                received: 0,
+                last_output: now,
+                touched: now,
+                end: None,
+                ended_because: None,
+            }),
+            changed: Notify::new(),
+            writing: tokio::sync::Mutex::new(input::Pending::default()),
+            close: Notify::new(),
+            runtime: tokio::runtime::Handle::current(),
+        });
+        let child = inner.lock().child.clone();
+        if let Some(child) = child {
+            tokio::spawn(Arc::clone(&inner).supervise(link, child));
+        }
+        Ok(Self { inner })
+    }
+}
+
+impl Inner {
+    async fn supervise(self: Arc<Self>, link: Arc<Link>, child: Arc<Child>) {
+        let mut readable = true;
+        let mut ended = false;
+        let mut sweep = self.started + self.limits.idle.min(self.limits.lifetime);
+        loop {
+            tokio::select! {
+                exit = child.exit(), if !ended => {
+                    ended = true;
+                    // What the command wrote is there by now, also while others hold the terminal.
+                    self.drain(&link);
+                    self.end(exit);
+                }
+                () = child.tree_empty(), if ended => break,
+                () = self.close.notified() => break,
+                turn = self.turn(&link), if readable => match turn {
+                    Turn::Dry => {}
+                    Turn::More => tokio::task::yield_now().await,
+                    Turn::Closed => readable = false,
+                },
+                () = tokio::time::sleep_until(sweep.into()) => sweep = self.sweep(),
+            }
+        }
+        self.drain(&link);
+        drop(link);
+        let mut shared = self.lock();
+        shared.finish();
+        shared.link = None;
+        shared.child = None;
+        drop(shared);
+        self.changed.notify_waiters();
+    }
+
+    /// Reads for one turn once there is something.
+    async fn turn(self: &Arc<Self>, link: &Arc<Link>) -> Turn {
+        let Ok(mut ready) = link.end.readable().await else {
+            return Turn::Closed;
+        };
+        match self.read(link, READS_A_TURN * 4096) {
+            Ok(Turn::Dry) => {
+                ready.clear_ready();
+                Turn::Dry
+            }
+            Ok(turn) => turn,
+            Err(_) => Turn::Closed,
+        }
+    }
+
+    /// Reads until nothing is there.
+    fn drain(self: &Arc<Self>, link: &Arc<Link>) {
+        let mut left = DRAIN;
+        while left > 0 {
+            match self.read(link, left.min(BUFFER)) {
+                Ok(Turn::More) => left = left.saturating_sub(BUFFER),
+                _ => return,
+            }
+        }
+    }
+
+    /// Reads at most `most` bytes without waiting and feeds them.
+    fn read(self: &Arc<Self>, link: &Arc<Link>, most: usize) -> io::Result<Turn> {
+        SCRATCH.with_borrow_mut(|buffer| {
+            buffer.resize(BUFFER, 0);
+            let mut filled = 0;
+            let turn = loop {
+                if filled >= most.min(BUFFER) {
+                    break Turn::More;
+                }
+                match nix::unistd::read(link.end.get_ref(), &mut buffer[filled..most.min(BUFFER)]) {
+                    Ok(0) => break Turn::Closed,
+                    Ok(count) => filled += count,
+                    Err(nix::errno::Errno::EAGAIN) => break Turn::Dry,
+                    Err(nix::errno::Errno::EINTR) => {}
+                    // The terminal of a command that is gone; only where the program's end is not held.
+                    Err(_) => break Turn::Closed,
+                }
+            };
+            if filled > 0 {
+                self.feed(link, &buffer[..filled]);
+            }
+            Ok(turn)
+        })
+    }
+
+    fn feed(self: &Arc<Self>, link: &Arc<Link>, bytes: &[u8]) {
+        let modes = link.tty().and_then(|tty| tty.modes().ok());
+        let feed = match modes {
+            Some(modes) if !modes.output_processing => LineFeed::Index,
+            _ => LineFeed::NewLine,
+        };
+        let replies = {
+            let mut shared = self.lock();
+            let shared = &mut *shared;
+            if shared.waits.is_empty() {
+                shared.terminal.feed(bytes, feed, None);
+            } else {
+                let line_editor = modes.is_some_and(|modes| !modes.canonical);
+                for look in shared.waits.values_mut().filter(|look| line_editor && look.echoed_by_kernel) {
+                    look.text.allow_second_echo();
+                }
+                let waits = &mut shared.waits;
+                let mut tap = |piece: Piece<'_>| {
+                    for look in waits.values_mut() {
+                        look.text.push(piece);
+                    }
+                };
+                shared.terminal.feed(bytes, feed, Some(&mut tap));
+            }
+            shared.received += bytes.len() as u64;
+            shared.last_output = Instant::now();
+            shared.terminal.take_replies()
+        };
+        self.changed.notify_waiters();
+        // Whoever asks a terminal reads keys first; in line mode an answer would be typed into a shell.
+        if !replies.is_empty() && modes.is_some_and(|modes| !modes.canonical) {
+            let (inner, link) = (Arc::clone(self), Arc::clone(link));
+            tokio::spawn(async move { inner.answer(&link, replies).await });
+        }
+    }
+
+    fn end(&self, exit: Exit) {
+        let mut shared = self.lock();
+        let (code, signal) = match exit {
+            Exit::Code(code) => (Some(code), None),
+            Exit::Signal(signal) => (None, Some(signal)),
+            // Whoever kills a guardian kills what it guards.
+            Exit::Lost => (None, Some(libc::SIGKILL)),
+        };
+        shared.end = Some(End { code, signal, at: Instant::now() });
+        drop(shared);
+        self.changed.notify_waiters();
+    }
+
+    /// Stops a session that is over its time; returns when to look again.
+    fn sweep(self: &Arc<Self>) -> Instant {
+        let now = Instant::now();
+        let idle_at = self.lock().touched + self.limits.idle;
+        let over_at = self.started + self.limits.lifetime;
+        let because = if now >= over_at {
+            EndedBecause::Lifetime
+        } else if now >= idle_at {
+            EndedBecause::Idle
+        } else {
+            return idle_at.min(over_at);
+        };
+        let inner = Arc::clone(self);
+        tokio::spawn(async move { inner.stop(because).await });
+        // Long after the stop has ended this task; looked at again if it could not.
+        now + Duration::from_secs(60)
+    }
+}

@@ -1,0 +1,229 @@
+//! Waiting for a session: until its output is quiet, a text came, it ended, or it wants input.
+
+use std::time::{Duration, Instant};
+
+use serde::Serialize;
+
+use super::run::Link;
+use super::{Look, Session, Shared};
+use crate::echo::{TextWait, Typed};
+use crate::probe::{Foreground, WaitingFor};
+
+/// What a wait looks for. Every wait also ends at the end of the command, and at its deadline.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Until {
+    /// Output came and then stopped.
+    Quiet,
+    /// The command ended.
+    Exit,
+    /// This text was printed.
+    Text(String),
+}
+
+/// Why a wait returned.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Reason {
+    /// The text came.
+    Text,
+    /// Output stopped.
+    Quiet,
+    /// The command ended.
+    Exit,
+    /// The time was over.
+    Deadline,
+    /// The foreground program is blocked reading the terminal.
+    Input,
+}
+
+/// The silence after which a program that is blocked on the terminal is believed to have printed all it will.
+const SETTLED: Duration = Duration::from_millis(50);
+/// The same for waits that look for something else than quiet: the program may be between two questions.
+const SETTLED_FOR_OTHERS: Duration = Duration::from_secs(1);
+/// The time between two looks at the foreground program, which grows while nothing changes.
+const FIRST_LOOK: Duration = Duration::from_millis(25);
+const LONGEST_LOOK: Duration = Duration::from_millis(200);
+
+/// One wait, which sees all that happens from its making on.
+///
+/// Make it before the input is written whose effect is waited for. Dropping it ends the wait.
+#[derive(Debug)]
+pub struct Waiter {
+    session: Session,
+    until: Until,
+    /// The registration of a text to look for.
+    text: Option<u64>,
+    /// Only output after the making counts, not what was unread before.
+    fresh: bool,
+    received: u64,
+    made: Instant,
+}
+
+impl Session {
+    /// Begins a wait. With `typed`, the input that is about to be written, only output from now on counts and the
+    /// echo of the input never matches a text.
+    pub fn waiter(&self, until: Until, typed: Option<&str>) -> Waiter {
+        let link = self.inner.lock().link.clone();
+        let modes = link.as_deref().and_then(Link::tty).and_then(|tty| tty.modes().ok());
+        let mut shared = self.inner.lock();
+        let text = match &until {
+            Until::Text(text) => {
+                // In line mode with echo off nothing comes back. A program that reads keys may echo them itself.
+                let echoes = modes.is_some_and(|modes| modes.echo || !modes.canonical);
+                let typed = typed.filter(|_| echoes).map(Typed::new);
+                let echoed_by_kernel = modes.is_some_and(|modes| modes.echo && modes.canonical);
+                let id = shared.next_wait;
+                shared.next_wait += 1;
+                shared.waits.insert(id, Look { text: TextWait::new(text, typed), echoed_by_kernel });
+                Some(id)
+            }
+            Until::Quiet | Until::Exit => None,
+        };
+        Waiter {
+            session: self.clone(),
+            until,
+            text,
+            fresh: typed.is_some(),
+            received: shared.received,
+            made: Instant::now(),
+        }
+    }
+}
+
+impl Drop for Waiter {
+    fn drop(&mut self) {
+        if let Some(id) = self.text {
+            self.session.inner.lock().waits.remove(&id);
+        }
+    }
+}
+
+/// The next step of a wait.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Step {
+    Return(Reason),
+    /// Look again at this time, or when something changes.
+    Sleep(Instant),
+}
+
+/// What one moment of a session looks like to a wait.
+#[derive(Clone, Copy, Debug)]
+struct Moment {
+    now: Instant,
+    ended: bool,
+    matched: bool,
+    /// Something that counts came or was waiting to be read.
+    output: bool,
+    /// Since when nothing was printed.
+    silent_since: Instant,
+}
+
+/// What a wait remembers of its looks at the foreground program.
+#[derive(Clone, Copy, Debug)]
+struct Looks {
+    next: Instant,
+    pause: Duration,
+    /// Since when the program is seen blocked without printing.
+    blocked_since: Option<Instant>,
+    /// It was blocked when the wait began and has not printed since: it is known to want input, and is waited for all
+    /// the same.
+    known: bool,
+}
+
+impl Waiter {
+    /// Waits until what it looks for happens, the command ends, it wants input, or `deadline` has passed.
+    ///
+    /// Safe to drop at any time; nothing is consumed.
+    pub async fn wait(self, deadline: Duration) -> Reason {
+        let inner = &*self.session.inner;
+        let deadline = Instant::now().checked_add(deadline).unwrap_or_else(|| self.made + inner.limits.lifetime);
+        let mut looks =
+            Looks { next: self.made + FIRST_LOOK, pause: FIRST_LOOK, blocked_since: None, known: false };
+        let mut first = true;
+        loop {
+            let changed = inner.changed.notified();
+            tokio::pin!(changed);
+            changed.as_mut().enable();
+
+            let moment = self.moment(&inner.lock());
+            let mut step = self.step(moment, deadline, inner.limits.quiet);
+            let due = moment.now >= looks.next || matches!(step, Step::Return(Reason::Quiet | Reason::Deadline));
+            if due && !moment.ended && inner.has_terminal {
+                let blocked = inner.look().filter(|foreground| foreground.until_input);
+                if self.settled(blocked.as_ref(), moment, &mut looks, first) {
+                    step = Step::Return(Reason::Input);
+                }
+                first = false;
+            }
+            match step {
+                Step::Return(reason) => return reason,
+                Step::Sleep(until) => {
+                    let until = if inner.has_terminal { until.min(looks.next) } else { until };
+                    tokio::select! {
+                        () = changed => {}
+                        () = tokio::time::sleep_until(until.into()) => {}
+                    }
+                }
+            }
+        }
+    }
+
+    fn moment(&self, shared: &Shared) -> Moment {
+        let came = shared.received > self.received;
+        Moment {
+            now: Instant::now(),
+            ended: shared.end.is_some(),
+            matched: self.text.is_some_and(|id| shared.waits.get(&id).is_some_and(|look| look.text.is_matched())),
+            output: came || (!self.fresh && shared.unread_chars() > 0),
+            silent_since: if self.fresh { shared.last_output.max(self.made) } else { shared.last_output },
+        }
+    }
+
+    fn step(&self, moment: Moment, deadline: Instant, quiet: Duration) -> Step {
+        if moment.matched {
+            return Step::Return(Reason::Text);
+        }
+        if moment.ended {
+            return Step::Return(Reason::Exit);
+        }
+        let quiet_at = (self.until == Until::Quiet && moment.output).then(|| moment.silent_since + quiet);
+        match quiet_at {
+            Some(at) if moment.now >= at => Step::Return(Reason::Quiet),
+            _ if moment.now >= deadline => Step::Return(Reason::Deadline),
+            Some(at) => Step::Sleep(at.min(deadline)),
+            None => Step::Sleep(deadline),
+        }
+    }
+
+    /// Takes one look at a program into account, and tells whether it is settled in wanting input.
+    fn settled(&self, blocked: Option<&Foreground>, moment: Moment, looks: &mut Looks, first: bool) -> bool {
+        let counts = blocked.is_some_and(|foreground| match self.until {
+            Until::Quiet => true,
+            // A line editor or a full-screen program always waits for a key; that tells nothing about a text.
+            _ => matches!(foreground.waiting, Some(WaitingFor::Line | WaitingFor::Secret)),
+        });
+        if !counts {
+            *looks = Looks { blocked_since: None, known: false, ..*looks };
+            looks.rest(moment.now);
+            return false;
+        }
+        if looks.blocked_since.is_none_or(|since| since < moment.silent_since) {
+            // Blocked since at least the last output, when this is the first that is seen of it.
+            let since = if looks.blocked_since.is_none() && !self.fresh { moment.silent_since } else { moment.now };
+            looks.blocked_since = Some(since);
+            looks.known = first && self.until != Until::Quiet && !self.fresh && moment.silent_since < self.made;
+            looks.pause = FIRST_LOOK;
+        }
+        let hold = if self.until == Until::Quiet { SETTLED } else { SETTLED_FOR_OTHERS };
+        let since = looks.blocked_since.unwrap_or(moment.now);
+        looks.rest(moment.now);
+        !looks.known && moment.now.saturating_duration_since(since.max(moment.silent_since)) >= hold
+    }
+}
+
+impl Looks {
+    fn rest(&mut self, now: Instant) {
+        self.next = now + self.pause;
+        self.pause = (self.pause * 3 / 2).min(LONGEST_LOOK);
+    }
+}

@@ -1,0 +1,9 @@
+//! Sessions with real commands on real terminals.
+
+mod support;
+mod waits;
+
+#[ctor::ctor(unsafe)]
+fn serve() {
+    process::run_if_requested();
+}
