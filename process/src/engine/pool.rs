@@ -213,10 +213,8 @@ impl Pool {
             state.sessions = staying;
             ending
         };
-        let stops: Vec<_> = ending
-            .into_iter()
-            .map(|session| tokio::spawn(async move { session.stop(because).await }))
-            .collect();
+        let stops: Vec<_> =
+            ending.into_iter().map(|session| tokio::spawn(async move { session.stop(because).await })).collect();
         for stop in stops {
             // A stop that panicked has still dropped its end of the guardian's socket, which ends the tree.
             let _ = stop.await;

@@ -295,8 +295,7 @@ fn split_signals(bytes: Vec<u8>, tty: TtyModes) -> Vec<Item> {
 
 /// The signal that a character stands for in this terminal.
 fn signal_of(byte: u8, tty: TtyModes) -> Option<i32> {
-    let characters =
-        [(tty.interrupt, libc::SIGINT), (tty.quit, libc::SIGQUIT), (tty.suspend, libc::SIGTSTP)];
+    let characters = [(tty.interrupt, libc::SIGINT), (tty.quit, libc::SIGQUIT), (tty.suspend, libc::SIGTSTP)];
     let found = characters.into_iter().find(|&(character, _)| character == Some(byte));
     found.filter(|_| tty.signals).map(|(_, signal)| signal)
 }

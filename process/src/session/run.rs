@@ -44,7 +44,9 @@ impl Link {
         let (end, slave) = match (child.take_pty(), child.take_pipes()) {
             (Some(pty), _) => (pty.master, Some(pty.slave)),
             (None, Some(pipes)) if pipes.stderr.is_none() => (pipes.stdout, None),
-            _ => return Err(io::Error::other("a session reads one terminal, or one pipe with output and errors merged")),
+            _ => {
+                return Err(io::Error::other("a session reads one terminal, or one pipe with output and errors merged"));
+            }
         };
         let interest = if slave.is_some() { Interest::READABLE | Interest::WRITABLE } else { Interest::READABLE };
         Ok(Self { end: watch(end, interest)?, slave })

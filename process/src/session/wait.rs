@@ -137,8 +137,7 @@ impl Waiter {
     pub async fn wait(self, deadline: Duration) -> Reason {
         let inner = &*self.session.inner;
         let deadline = Instant::now().checked_add(deadline).unwrap_or_else(|| self.made + inner.limits.lifetime);
-        let mut looks =
-            Looks { next: self.made + FIRST_LOOK, pause: FIRST_LOOK, blocked_since: None, known: false };
+        let mut looks = Looks { next: self.made + FIRST_LOOK, pause: FIRST_LOOK, blocked_since: None, known: false };
         let mut first = true;
         loop {
             let changed = inner.changed.notified();
