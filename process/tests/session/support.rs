@@ -11,29 +11,30 @@ use process::{
 };
 
 /// Long enough for a loaded machine; a test that passes never waits for it.
-pub const PATIENCE: Duration = Duration::from_secs(30);
+pub(crate) const PATIENCE: Duration = Duration::from_secs(30);
 
-pub struct Bench {
-    pub engine: Engine,
-    pub pool: Pool,
-    pub owner: Owner,
+pub(crate) struct Bench {
+    /// Held: a pool starts nothing without its engine.
+    _engine: Engine,
+    pub(crate) pool: Pool,
+    pub(crate) owner: Owner,
 }
 
-pub fn config() -> PoolConfig {
+pub(crate) fn config() -> PoolConfig {
     PoolConfig { prefix: "s", per_chat: 4, total: 8, finished: 16, session: SessionLimits::default() }
 }
 
-pub fn bench() -> Bench {
+pub(crate) fn bench() -> Bench {
     bench_with(config())
 }
 
-pub fn bench_with(config: PoolConfig) -> Bench {
+pub(crate) fn bench_with(config: PoolConfig) -> Bench {
     let engine = Engine::new(EngineConfig::default());
     let pool = engine.pool(config);
-    Bench { engine, pool, owner: Owner { chat: "chat".to_owned(), project: PathBuf::from("/") } }
+    Bench { _engine: engine, pool, owner: Owner { chat: "chat".to_owned(), project: PathBuf::from("/") } }
 }
 
-pub fn environment() -> Vec<(OsString, OsString)> {
+pub(crate) fn environment() -> Vec<(OsString, OsString)> {
     let mut env: Vec<(OsString, OsString)> =
         std::env::vars_os().filter(|(name, _)| ["PATH", "HOME", "LANG"].iter().any(|known| name == known)).collect();
     env.push(("TERM".into(), "xterm-256color".into()));
@@ -41,7 +42,7 @@ pub fn environment() -> Vec<(OsString, OsString)> {
     env
 }
 
-pub fn spec(argv: &[&str]) -> CommandSpec {
+pub(crate) fn spec(argv: &[&str]) -> CommandSpec {
     CommandSpec {
         argv: argv.iter().map(OsString::from).collect(),
         env: environment(),
@@ -51,11 +52,11 @@ pub fn spec(argv: &[&str]) -> CommandSpec {
 }
 
 impl Bench {
-    pub async fn start(&self, command: &str) -> Session {
+    pub(crate) async fn start(&self, command: &str) -> Session {
         self.start_argv(command, &["sh", "-c", command]).await
     }
 
-    pub async fn start_argv(&self, command: &str, argv: &[&str]) -> Session {
+    pub(crate) async fn start_argv(&self, command: &str, argv: &[&str]) -> Session {
         let start = Start { command: command.to_owned(), spec: spec(argv), retained_chars: 256_000 };
         self.pool.start(&self.owner, start).await.expect("the command starts")
     }
@@ -63,7 +64,7 @@ impl Bench {
 
 /// Waits for a text and returns all output up to then.
 #[track_caller]
-pub fn until_text(session: &Session, text: &str) -> impl Future<Output = String> {
+pub(crate) fn until_text(session: &Session, text: &str) -> impl Future<Output = String> {
     let waiter = session.waiter(Until::Text(text.to_owned()), None);
     let (session, text) = (session.clone(), text.to_owned());
     async move {
@@ -79,12 +80,12 @@ pub fn until_text(session: &Session, text: &str) -> impl Future<Output = String>
 }
 
 /// Waits for the end and returns all output.
-pub async fn until_exit(session: &Session) -> String {
+pub(crate) async fn until_exit(session: &Session) -> String {
     let waiter = session.waiter(Until::Exit, None);
     assert_eq!(waiter.wait(PATIENCE).await, Reason::Exit);
     session.read(usize::MAX).text
 }
 
-pub async fn type_text(session: &Session, text: &str) {
+pub(crate) async fn type_text(session: &Session, text: &str) {
     session.write(&Input::new().text(text), PATIENCE).await.expect("the input is taken");
 }
