@@ -9,15 +9,29 @@
 //! - an argument that is changed to fit: what is out of range is refused by name;
 //! - a secret in a result: the person types it to the terminal, past the model;
 //! - a wait that holds back another call on the same session.
+//!
+//! On systems without Unix terminals only [`Config`] is here, and the tool is not offered.
 
 mod config;
+#[cfg(unix)]
+mod error;
 #[cfg(unix)]
 mod params;
 #[cfg(unix)]
 mod render;
 #[cfg(unix)]
+mod report;
+#[cfg(unix)]
 mod request;
 #[cfg(unix)]
 mod schema;
+#[cfg(unix)]
+mod secret;
+#[cfg(unix)]
+mod start;
+#[cfg(unix)]
+mod tool;
 
 pub use config::{Config, ConfigError};
+#[cfg(unix)]
+pub use tool::ShellSession;

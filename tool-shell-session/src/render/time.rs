@@ -1,6 +1,6 @@
 //! Points in time and durations as text.
 
-use std::time::{Duration, SystemTime};
+use std::time::SystemTime;
 
 /// Returns a point in time as RFC 3339 in UTC, to the second.
 pub(crate) fn rfc3339(time: SystemTime) -> String {
@@ -49,6 +49,8 @@ pub(crate) fn span(ms: u64) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use super::*;
 
     #[test]

@@ -1,0 +1,269 @@
+//! The tool on the bus: parse, ask, act, render.
+
+use std::future::Future;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use process::screen::Size;
+use process::{
+    EndedBecause, Engine, Input, Owner, Pool, PoolConfig, PtySize, Session, SessionLimits, Signal, Until, Waiter,
+};
+use tool_api::{
+    ChatId, CommandEffect, CommandKind, Effect, PermissionRequest, Scope, Tool, ToolCall, ToolContext, ToolError,
+    ToolErrorKind, ToolOutput, ToolSpec,
+};
+
+use crate::config::{Config, ConfigError};
+use crate::error;
+use crate::params::View;
+use crate::render::{Outcome, Reason, Survivor};
+use crate::report::{Take, entry, outcome};
+use crate::request::{Request, Start, Wait, WaitUntil};
+use crate::schema;
+use crate::secret::{Answer, Prompts};
+use crate::start;
+
+/// How long `signal` waits to see its effect.
+const EFFECT_OF_SIGNAL: Duration = Duration::from_millis(100);
+
+/// The tool `shell_session`. Owns the sessions that its calls started, and starts nothing by itself.
+///
+/// # Cancellation
+/// A start, write or read that is cancelled or dropped leaves its session running and listed, and what it printed
+/// unread; a start that is cancelled before the process runs leaves nothing. A kill goes on to its end.
+#[derive(Debug)]
+pub struct ShellSession {
+    spec: ToolSpec,
+    config: Config,
+    pool: Pool,
+    prompts: Prompts,
+    #[expect(dead_code, reason = "a pool works as long as its engine is held")]
+    engine: Engine,
+}
+
+impl ShellSession {
+    /// Makes the tool; its sessions run in `engine`.
+    ///
+    /// # Errors
+    /// The first value of `config` that makes no sense.
+    pub fn new(engine: Engine, config: Config) -> Result<Self, ConfigError> {
+        config.validate()?;
+        let pool = engine.pool(PoolConfig {
+            prefix: "s",
+            per_chat: config.per_chat,
+            total: config.total,
+            finished: config.finished,
+            session: SessionLimits {
+                idle: Duration::from_millis(config.idle_ms),
+                lifetime: Duration::from_millis(config.lifetime_ms),
+                grace: Duration::from_millis(config.grace_ms),
+                quiet: Duration::from_millis(config.quiet_ms),
+            },
+        });
+        Ok(Self { spec: schema::spec(&config), config, pool, prompts: Prompts::default(), engine })
+    }
+
+    async fn start(&self, start: Start, ctx: &ToolContext) -> Result<Outcome, ToolError> {
+        let Start { command, workdir, env, cols, rows, wait } = start;
+        let workdir = ctx.workspace.root().join(workdir.unwrap_or_default());
+        let environment = start::environment(ctx.shell_env.environment(&ctx.chat, &workdir), &env);
+        let shell = start::shell(self.config.shell.as_deref(), &environment);
+        let effect = Effect::Command(CommandEffect {
+            command: command.clone(),
+            shell: shell.clone(),
+            workdir: workdir.clone(),
+            kind: CommandKind::Interactive,
+            env: env.into_iter().collect(),
+            foreground: None,
+        });
+        let request = PermissionRequest::new(schema::NAME, schema::EFFECTS, effect, ctx);
+        let grant = unless_cancelled(ctx, ctx.permission.ask(request)).await.ok_or_else(error::nothing_done)??;
+        let spec = start::spec(&shell, &command, workdir, environment, PtySize { cols, rows });
+        grant.check()?;
+        let start = process::Start { command, spec, retained_chars: self.config.retained_chars };
+        let session = self.pool.start(&owner(ctx), start).await.map_err(error::start)?;
+        let waiter = session.waiter(until(&wait), None);
+        let (reason, take) = wait_for(ctx, waiter, wait.time, Take::Text(self.config.max_chars)).await;
+        Ok(outcome(&session, reason, take).await)
+    }
+
+    async fn write(&self, session: Session, input: Input, typed: &str, wait: Wait, ctx: &ToolContext) -> Answered {
+        let waiter = session.waiter(until(&wait), Some(typed));
+        self.prompts.forget(session.id());
+        match unless_cancelled(ctx, session.write(&input, self.write_deadline(ctx))).await {
+            Some(Ok(())) => {}
+            Some(Err(error)) => return Err(error::write(&session, error).await),
+            None => {
+                let mut outcome = outcome(&session, Reason::Cancelled, Take::Nothing).await;
+                outcome.notes.done = Some("cancelled while typing: a part of the input may be typed".to_owned());
+                return Ok(outcome);
+            }
+        }
+        let (reason, take) = wait_for(ctx, waiter, wait.time, Take::Text(self.config.max_chars)).await;
+        Ok(outcome(&session, reason, take).await)
+    }
+
+    async fn read(&self, session: Session, take: Take, wait: Wait, ctx: &ToolContext) -> Answered {
+        let mut waiter = session.waiter(until(&wait), None);
+        let mut time = wait.time;
+        let mut note = None;
+        match self.prompts.ask(&session, ctx).await? {
+            Answer::NotAsked => {}
+            Answer::Cancelled => return Ok(outcome(&session, Reason::Cancelled, Take::Nothing).await),
+            Answer::Note(text) => note = Some(text),
+            Answer::Secret(secret) => {
+                waiter = session.waiter(until(&wait), Some(""));
+                let typed = session.type_secret(secret.expose(), self.write_deadline(ctx));
+                match unless_cancelled(ctx, typed).await {
+                    Some(Ok(())) => {}
+                    Some(Err(error)) => return Err(error::write(&session, error).await),
+                    None => return Ok(outcome(&session, Reason::Cancelled, Take::Nothing).await),
+                }
+                if !wait.explicit {
+                    // What the program prints to the secret is what this read is for.
+                    time = time.max(Duration::from_millis(self.config.write_wait_ms));
+                }
+                note = Some("the person gave the secret, and it was typed".to_owned());
+            }
+        }
+        let (reason, take) = wait_for(ctx, waiter, time, take).await;
+        let mut outcome = outcome(&session, reason, take).await;
+        outcome.notes.secret = note;
+        Ok(outcome)
+    }
+
+    async fn signal(&self, session: Session, name: &str, ctx: &ToolContext) -> Answered {
+        let signal: Signal = name.parse().map_err(|error| error::signal_name(&error))?;
+        self.prompts.forget(session.id());
+        let effect = session.waiter(Until::Exit, Some(""));
+        let who = match session.signal(signal) {
+            Ok(who) => who,
+            Err(error) => return Err(error::signal(&session, error).await),
+        };
+        let (reason, _) = wait_for(ctx, effect, EFFECT_OF_SIGNAL, Take::Nothing).await;
+        let mut outcome = outcome(&session, reason, Take::Nothing).await;
+        let program = who.program.as_deref().unwrap_or("the foreground program");
+        outcome.notes.done = Some(format!("sent {signal} to {program}, process group {}", who.group));
+        Ok(outcome)
+    }
+
+    async fn kill(&self, session: Session, ctx: &ToolContext) -> Answered {
+        self.prompts.forget(session.id());
+        let stop = unless_cancelled(ctx, session.stop(EndedBecause::Killed)).await;
+        let Some(report) = stop else {
+            let message = format!("cancelled while `{}` was being stopped; the stop goes on", session.id());
+            return Err(ToolError::new(ToolErrorKind::Cancelled, message).with_hint("action `list` shows its end"));
+        };
+        let mut outcome = outcome(&session, Reason::Exit, Take::Nothing).await;
+        let left = if report.survivors.is_empty() { "; nothing of its process tree is left" } else { "" };
+        outcome.notes.done = Some(match report.found {
+            0 => format!("nothing was left to stop{left}"),
+            1 => format!("stopped 1 process{left}"),
+            stopped => format!("stopped {stopped} processes{left}"),
+        });
+        outcome.stopped = Some(report.found as u64);
+        outcome.survivors = Some(report.survivors.into_iter().map(Survivor::from).collect());
+        Ok(outcome)
+    }
+
+    async fn list(&self, ctx: &ToolContext) -> Outcome {
+        let mut sessions = Vec::new();
+        for session in self.pool.list(&owner(ctx)) {
+            sessions.push(entry(&session).await);
+        }
+        Outcome { sessions: Some(sessions), ..Outcome::default() }
+    }
+
+    fn find(&self, id: &str, ctx: &ToolContext) -> Result<Session, ToolError> {
+        self.pool.get(&owner(ctx), id).map_err(|_| error::unknown_id(id))
+    }
+
+    fn write_deadline(&self, ctx: &ToolContext) -> Duration {
+        let deadline = Duration::from_millis(self.config.write_deadline_ms);
+        ctx.wait_limit.map_or(deadline, |limit| deadline.min(limit))
+    }
+}
+
+type Answered = Result<Outcome, ToolError>;
+
+#[async_trait]
+impl Tool for ShellSession {
+    fn spec(&self) -> &ToolSpec {
+        &self.spec
+    }
+
+    async fn call(&self, call: ToolCall, ctx: &ToolContext) -> Result<ToolOutput, ToolError> {
+        let outcome = match Request::parse(call.arguments, &self.config)? {
+            Request::Start(start) => self.start(start, ctx).await?,
+            Request::Write { id, input, keys, wait } => {
+                let session = self.find(&id, ctx)?;
+                let typed = keys.into_iter().fold(Input::new().text(input.as_str()), Input::key);
+                self.write(session, typed, &input, wait, ctx).await?
+            }
+            Request::Read { id, view, max_chars, wait } => {
+                let take = match view {
+                    View::Text => Take::Text(max_chars),
+                    View::Screen => Take::Screen,
+                };
+                self.read(self.find(&id, ctx)?, take, wait, ctx).await?
+            }
+            Request::Resize { id, cols, rows } => {
+                let session = self.find(&id, ctx)?;
+                if session.resize(Size { cols, rows }).is_err() {
+                    return Err(error::ended(&session, "nothing was resized").await);
+                }
+                let mut outcome = outcome(&session, Reason::Deadline, Take::Nothing).await;
+                outcome.notes.done = Some(format!("the terminal now has {cols} columns and {rows} rows"));
+                outcome
+            }
+            Request::Signal { id, signal } => self.signal(self.find(&id, ctx)?, &signal, ctx).await?,
+            Request::Kill { id } => self.kill(self.find(&id, ctx)?, ctx).await?,
+            Request::List => self.list(ctx).await,
+        };
+        Ok(outcome.into_output())
+    }
+
+    async fn end(&self, scope: &Scope) {
+        match scope {
+            Scope::Chat(chat) => self.pool.end_chat(chat.as_str()).await,
+            Scope::Project(workspace) => self.pool.end_project(workspace.root()).await,
+            Scope::Host => self.pool.shutdown().await,
+            _ => {}
+        }
+    }
+
+    fn is_busy(&self, chat: &ChatId) -> bool {
+        self.pool.running(chat.as_str()) > 0
+    }
+}
+
+fn owner(ctx: &ToolContext) -> Owner {
+    Owner { chat: ctx.chat.as_str().to_owned(), project: ctx.workspace.root().to_path_buf() }
+}
+
+fn until(wait: &Wait) -> Until {
+    match &wait.until {
+        WaitUntil::Quiet => Until::Quiet,
+        WaitUntil::Exit => Until::Exit,
+        WaitUntil::Text(text) => Until::Text(text.clone()),
+    }
+}
+
+/// Waits, but not longer than the caller does; a cancelled wait takes nothing.
+async fn wait_for(ctx: &ToolContext, waiter: Waiter, time: Duration, take: Take) -> (Reason, Take) {
+    let limit = ctx.wait_limit.filter(|limit| *limit < time);
+    match unless_cancelled(ctx, waiter.wait(limit.unwrap_or(time))).await {
+        None => (Reason::Cancelled, Take::Nothing),
+        Some(process::Reason::Deadline) if limit.is_some() => (Reason::Limit, take),
+        Some(reason) => (reason.into(), take),
+    }
+}
+
+/// Returns `None`, and drops the future, once the call is cancelled.
+pub(crate) async fn unless_cancelled<T>(ctx: &ToolContext, future: impl Future<Output = T>) -> Option<T> {
+    tokio::select! {
+        biased;
+        () = ctx.cancel.cancelled() => None,
+        done = future => Some(done),
+    }
+}

@@ -1,0 +1,19 @@
+//! `shell_session` through its trait: real programs on real terminals.
+
+#![cfg(unix)]
+
+mod contract;
+mod ends;
+mod host;
+mod input;
+mod limits;
+mod programs;
+mod secrets;
+mod starts;
+mod waits;
+
+/// The fork server is this program again, as in a host whose `main` begins so.
+#[ctor::ctor(unsafe)]
+fn serve_if_asked() {
+    process::run_if_requested();
+}
