@@ -21,6 +21,16 @@ pub(crate) struct Builtin {
 
 type Build = fn(&Value, &mut Shared) -> Result<Arc<dyn Tool>, Problem>;
 
+/// Serves as the fork server of commands when this process was started as one, and then never returns. Else, and in a
+/// build without a tool that runs commands, returns at once.
+///
+/// The first line of `main` of every program that assembles a host. Without it commands are run by a weaker fallback,
+/// see the crate `process`.
+pub fn run_if_requested() {
+    #[cfg(all(unix, feature = "shell-session"))]
+    process::run_if_requested();
+}
+
 /// What the tools of one host share.
 #[derive(Debug, Default)]
 pub(crate) struct Shared {}

@@ -1,7 +1,9 @@
 //! The tool host: registry, configuration and fronts, as a library and as the program toolhost.
 
+mod assembly;
 mod bound;
 mod builtin;
+mod card;
 mod chat;
 mod env;
 mod host;
@@ -13,6 +15,9 @@ mod registry;
 mod schema;
 pub mod settings;
 
+pub use assembly::{AssembleError, builtin_tools};
+pub use builtin::run_if_requested;
+pub use card::Card;
 pub use chat::{CallOptions, Chat};
 pub use env::{EnvConfig, HostEnv, Inherit};
 pub use host::Host;

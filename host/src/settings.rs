@@ -27,7 +27,7 @@ pub const WORKSPACE_FILE: &str = ".toolhost.toml";
 /// What the name of a variable starts with; `__` separates the parts of a key.
 pub const VARIABLE_PREFIX: &str = "TOOLHOST_";
 /// Variables with that prefix that are no keys: the log filter, the file, and the marks that children carry.
-const NO_KEYS: [&str; 4] = ["TOOLHOST_LOG", "TOOLHOST_CONFIG", "TOOLHOST_FORK_SERVER", "TOOLHOST_TREE"];
+const NO_KEYS: [&str; 4] = ["TOOLHOST_LOG", "TOOLHOST_CONFIG", "TOOLHOST_FORK_SERVER", "TOOLHOST_COOKIE"];
 
 /// Where a configuration comes from. The library reads no environment by itself.
 #[derive(Clone, Debug, Default)]

@@ -1,0 +1,137 @@
+//! The command line, and the configuration that it leads to.
+
+use std::path::PathBuf;
+
+use clap::{Parser, Subcommand, ValueEnum};
+use host::{Host, Settings, Sources};
+use tool_api::Workspace;
+
+use crate::failure::Failure;
+
+/// Tools for agents that work in a real terminal.
+///
+/// Exit codes: 0 done; 1 a step of `play` failed, or the machine refused; 2 bad arguments or a bad configuration;
+/// 130 and 143 ended by SIGINT and SIGTERM, after everything that ran was ended.
+#[derive(Debug, Parser)]
+#[command(name = "toolhost", version, max_term_width = 100)]
+pub(crate) struct Args {
+    #[command(flatten)]
+    pub(crate) common: Common,
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct Common {
+    /// The configuration file, instead of toolhost.toml in the platform's configuration directory
+    #[arg(long, global = true, value_name = "FILE", env = "TOOLHOST_CONFIG", hide_env_values = true)]
+    config: Option<PathBuf>,
+    /// The directory to work in, instead of the current one; its .toolhost.toml can only tighten
+    #[arg(long, global = true, value_name = "DIR")]
+    workspace: Option<PathBuf>,
+    /// Sets one value of the configuration, for example tools.sleep.max_ms=1000; may be repeated
+    #[arg(long, global = true, value_name = "KEY=VALUE")]
+    set: Vec<String>,
+    /// How what the rules leave open is decided
+    #[arg(long, global = true, value_name = "MODE")]
+    mode: Option<String>,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Serve the tools to an MCP client over standard input and output
+    #[cfg(feature = "mcp")]
+    Mcp,
+    /// Make the calls of a file, one JSON object a line, and show each result as a card
+    Play(Play),
+    /// List the tools
+    Tools {
+        /// Print one JSON array, with the schemas
+        #[arg(long)]
+        json: bool,
+    },
+    /// Show every value of the configuration and where it comes from
+    Config {
+        /// Print one JSON object
+        #[arg(long)]
+        json: bool,
+    },
+}
+
+/// Each line is {"tool": NAME, "arguments": {...}}, and may have
+/// "say": text shown before the call;
+/// "as": a name, so that later arguments can say "${NAME.FIELD}" for a field of its structured result ("${last.FIELD}"
+/// is the previous result);
+/// "expect": {"text": contained in the result, "structured": fields that it has, "error": contained in the error}.
+/// A step that does not meet what it expects ends the play with exit code 1.
+#[derive(Debug, clap::Args)]
+#[command(verbatim_doc_comment)]
+pub(crate) struct Play {
+    /// The file, or - for standard input
+    #[arg(value_name = "FILE")]
+    pub(crate) file: PathBuf,
+    /// Print one JSON object a call
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// Who approves what needs asking: all, since you chose the file (the default for a FILE); none (the default for
+    /// standard input); or ask, on the terminal. Rules that deny hold in any case
+    #[arg(long, value_name = "WHO")]
+    pub(crate) approve: Option<Approve>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Approve {
+    All,
+    None,
+    Ask,
+}
+
+impl Common {
+    /// Reads the configuration, and says on standard error what the workspace's file may not set.
+    pub(crate) fn settings(&self) -> Result<Settings, Failure> {
+        let variables = std::env::vars_os()
+            .filter_map(|(name, value)| Some((name.into_string().ok()?, value.to_string_lossy().into_owned())))
+            .collect();
+        let mut flags = Vec::new();
+        for set in &self.set {
+            let (key, value) = set.split_once('=').ok_or_else(|| {
+                Failure::usage(format!("`--set {set}` has no `=`"), Some("for example --set tools.sleep.max_ms=1000"))
+            })?;
+            flags.push(("--set".to_owned(), key.trim().to_owned(), value.to_owned()));
+        }
+        flags.extend(self.mode.iter().map(|mode| ("--mode".to_owned(), "mode".to_owned(), mode.clone())));
+        let platform = || host::settings::user_file(|name| std::env::var_os(name).map(PathBuf::from));
+        let sources = Sources {
+            user_file: self.config.clone().or_else(platform),
+            user_file_required: self.config.is_some(),
+            workspace: Some(self.root()?),
+            variables,
+            flags,
+        };
+        let settings = Settings::load(&sources).map_err(Failure::settings)?;
+        for ignored in &settings.ignored {
+            tracing::warn!("`{}` is ignored: {} ({})", ignored.key, ignored.reason, ignored.origin);
+        }
+        Ok(settings)
+    }
+
+    /// Assembles the host.
+    pub(crate) fn host(&self, settings: &Settings) -> Result<Host, Failure> {
+        Host::from_settings(settings, std::env::vars_os()).map_err(Failure::assemble)
+    }
+
+    /// Returns the directories to work in.
+    pub(crate) fn workspace(&self) -> Result<Workspace, Failure> {
+        Ok(Workspace::new(self.root()?))
+    }
+
+    fn root(&self) -> Result<PathBuf, Failure> {
+        let named = self.workspace.clone().map_or_else(std::env::current_dir, Ok);
+        let fail = |error| match &self.workspace {
+            Some(named) => Failure::machine(format!("cannot use the workspace `{}`", named.display()), error),
+            None => Failure::machine("cannot use the current directory", error),
+        };
+        let root = named.and_then(|named| named.canonicalize()).map_err(fail)?;
+        if root.is_dir() { Ok(root) } else { Err(fail(std::io::ErrorKind::NotADirectory.into())) }
+    }
+}

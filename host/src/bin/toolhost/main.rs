@@ -1,0 +1,55 @@
+//! The program `toolhost`: the tools of this workspace for a person and for MCP clients.
+
+mod args;
+mod config;
+mod failure;
+mod output;
+mod play;
+mod tools;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use args::{Args, Command};
+use failure::Failure;
+
+fn main() -> ExitCode {
+    // Before anything else: this program is also the fork server that owns the commands.
+    host::run_if_requested();
+    let args = Args::parse();
+    log_to_stderr();
+    let done = match &args.command {
+        #[cfg(feature = "mcp")]
+        Command::Mcp => mcp(&args.common),
+        Command::Play(play) => play::run(&args.common, play),
+        Command::Tools { json } => tools::run(&args.common, *json),
+        Command::Config { json } => config::run(&args.common, *json),
+    };
+    done.unwrap_or_else(|failure| failure.report())
+}
+
+#[cfg(feature = "mcp")]
+fn mcp(common: &args::Common) -> Result<ExitCode, Failure> {
+    // Taken first, so that nothing printed by mistake reaches the client.
+    let stdio =
+        host::mcp::Stdio::take().map_err(|error| Failure::machine("cannot use standard input and output", error))?;
+    let settings = common.settings()?;
+    let host = std::sync::Arc::new(common.host(&settings)?);
+    host::mcp::serve(stdio, host, common.workspace()?, settings.mcp())
+        .map_err(|error| Failure::machine("the MCP front failed", error))?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Shows warnings, or what `TOOLHOST_LOG` asks for (for example `debug` or `host=trace`), on standard error.
+fn log_to_stderr() {
+    use tracing_subscriber::EnvFilter;
+    use tracing_subscriber::filter::LevelFilter;
+    use tracing_subscriber::fmt::format::FmtSpan;
+
+    let builder = tracing_subscriber::fmt().with_writer(std::io::stderr);
+    match std::env::var("TOOLHOST_LOG") {
+        Ok(filter) => builder.with_span_events(FmtSpan::CLOSE).with_env_filter(EnvFilter::new(filter)).init(),
+        Err(_) => builder.with_max_level(LevelFilter::WARN).init(),
+    }
+}

@@ -1,0 +1,201 @@
+//! `toolhost play`: makes the calls of a file and shows each result.
+
+mod step;
+
+use std::fs::File;
+use std::io::{self, BufRead, BufReader};
+use std::path::Path;
+use std::process::ExitCode;
+
+use host::{CallOptions, Card, Chat, Host};
+use serde_json::{Value, json};
+use tokio::sync::mpsc;
+use tool_api::{CancellationToken, ToolCall, ToolError, ToolOutput};
+
+use crate::args::{Common, Play};
+use crate::failure::{FAILED, Failure};
+use crate::output::Out;
+use step::{Results, Step};
+
+/// The exit code of a program that a signal ended is 128 and its number.
+#[cfg(unix)]
+const SIGNALLED: u8 = 128;
+
+pub(crate) fn run(common: &Common, play: &Play) -> Result<ExitCode, Failure> {
+    let settings = common.settings()?;
+    let host = common.host(&settings)?;
+    let lines = lines_of(&play.file)?;
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .map_err(|error| Failure::machine("cannot build a runtime", error))?;
+    let chat = host.open_chat(common.workspace()?);
+    let cancel = CancellationToken::new();
+    let played = runtime.block_on(async {
+        let mut player = Player { host: &host, chat: &chat, play, cancel: cancel.clone(), out: Out::new() };
+        let mut playing = std::pin::pin!(player.play(lines));
+        let signal = tokio::select! {
+            played = &mut playing => return played,
+            signal = signal() => signal,
+        };
+        cancel.cancel();
+        // The running step ends, and says so, before the host does.
+        let _ = playing.await;
+        Ok(ExitCode::from(signal))
+    });
+    // However it ended: nothing that was started stays.
+    runtime.block_on(host.end());
+    // A read of a terminal cannot be interrupted, so it is not waited for.
+    runtime.shutdown_background();
+    played
+}
+
+struct Player<'a> {
+    host: &'a Host,
+    chat: &'a Chat,
+    play: &'a Play,
+    cancel: CancellationToken,
+    out: Out,
+}
+
+impl Player<'_> {
+    async fn play(&mut self, mut lines: mpsc::Receiver<io::Result<String>>) -> Result<ExitCode, Failure> {
+        let mut results = Results::default();
+        let mut number = 0;
+        loop {
+            let line = tokio::select! {
+                line = lines.recv() => line,
+                () = self.cancel.cancelled() => None,
+            };
+            let Some(line) = line else { return Ok(ExitCode::SUCCESS) };
+            number += 1;
+            let line = line.map_err(|error| Failure::machine("cannot read the calls", error))?;
+            if line.trim().is_empty() {
+                continue;
+            }
+            let step = Step::parse(&line).map_err(|problem| {
+                Failure::usage(format!("line {number}: {problem}"), Some("`toolhost play --help` describes the lines"))
+            })?;
+            let failed = self.step(&step, &mut results).await?;
+            if let Some(failed) = failed {
+                if !self.play.json {
+                    eprintln!("error: line {number}: {failed}");
+                }
+                return Ok(ExitCode::from(FAILED));
+            }
+        }
+    }
+
+    /// Makes one call and shows it; returns what was expected of it and did not hold.
+    async fn step(&mut self, step: &Step, results: &mut Results) -> Result<Option<String>, Failure> {
+        let arguments = match results.fill(&step.arguments) {
+            Ok(arguments) => arguments,
+            Err(problem) => {
+                if self.play.json {
+                    self.out.json(&json!({"tool": step.tool, "ok": false, "failed": problem}))?;
+                }
+                return Ok(Some(problem));
+            }
+        };
+        let head = Card::head(self.host.registry().spec(&step.tool), &step.tool, &arguments);
+        if !self.play.json {
+            if let Some(say) = &step.say {
+                self.out.line(&format!("# {say}"))?;
+            }
+            // Before the call, so that a person sees what is waited for.
+            self.out.line(&self.out.strong(&head))?;
+        }
+        let options = CallOptions::new().with_cancel(self.cancel.child_token());
+        let result = self.host.call(self.chat, ToolCall::new(&step.tool, arguments), options).await;
+        let failed = step.unmet(&result);
+        let notices = self.host.inbox().take(self.chat.id()).text();
+        if self.play.json {
+            self.out.json(&to_json(&step.tool, &result, notices, failed.as_deref()))?;
+        } else {
+            let card = Card::of(head, &result);
+            self.out.text(&card.indented())?;
+            if let Some(notices) = notices {
+                self.out.text(&Card { body: notices, ..Card::default() }.indented())?;
+            }
+            self.out.line("")?;
+        }
+        results.keep(step.name.as_deref(), &result);
+        Ok(failed)
+    }
+}
+
+fn to_json(tool: &str, result: &Result<ToolOutput, ToolError>, notices: Option<String>, failed: Option<&str>) -> Value {
+    let mut line = match result {
+        Ok(output) => {
+            json!({"tool": tool, "ok": true, "text": output.as_text(), "structured": output.structured})
+        }
+        Err(error) => {
+            let error = json!({"kind": kind(error), "message": error.report(), "hint": error.hint()});
+            json!({"tool": tool, "ok": false, "error": error})
+        }
+    };
+    if let Some(notices) = notices {
+        line["notices"] = notices.into();
+    }
+    if let Some(failed) = failed {
+        line["failed"] = failed.into();
+    }
+    line
+}
+
+/// The kind of an error as JSON has it, for example `unknownId`.
+fn kind(error: &ToolError) -> String {
+    let name = format!("{:?}", error.kind());
+    name[..1].to_ascii_lowercase() + &name[1..]
+}
+
+/// Reads lines on a thread of its own, since neither a terminal nor a pipe can be read without blocking everywhere.
+fn lines_of(path: &Path) -> Result<mpsc::Receiver<io::Result<String>>, Failure> {
+    let file = if path == Path::new("-") {
+        None
+    } else {
+        Some(File::open(path).map_err(|error| Failure::machine(format!("cannot open `{}`", path.display()), error))?)
+    };
+    let (sender, receiver) = mpsc::channel(1);
+    std::thread::spawn(move || {
+        let lines: Box<dyn Iterator<Item = io::Result<String>>> = match file {
+            Some(file) => Box::new(BufReader::new(file).lines()),
+            None => Box::new(io::stdin().lines()),
+        };
+        for line in lines {
+            let last = line.is_err();
+            if sender.blocking_send(line).is_err() || last {
+                break;
+            }
+        }
+    });
+    Ok(receiver)
+}
+
+/// Waits for a signal that asks the program to end; returns the exit code for it.
+#[cfg(unix)]
+async fn signal() -> u8 {
+    use tokio::signal::unix::{SignalKind, signal};
+
+    let wait = async |kind: SignalKind| match signal(kind) {
+        Ok(mut signal) => {
+            signal.recv().await;
+        }
+        // Without the handler the signal ends the program by itself.
+        Err(_) => std::future::pending().await,
+    };
+    let code = |kind: SignalKind| SIGNALLED + u8::try_from(kind.as_raw_value()).unwrap_or_default();
+    tokio::select! {
+        () = wait(SignalKind::interrupt()) => code(SignalKind::interrupt()),
+        () = wait(SignalKind::terminate()) => code(SignalKind::terminate()),
+        () = wait(SignalKind::hangup()) => code(SignalKind::hangup()),
+    }
+}
+
+#[cfg(not(unix))]
+async fn signal() -> u8 {
+    match tokio::signal::ctrl_c().await {
+        Ok(()) => FAILED,
+        Err(_) => std::future::pending().await,
+    }
+}
