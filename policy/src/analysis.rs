@@ -349,7 +349,11 @@ mod compare {
                 }
                 text.push_str(&source[word.span.clone()]);
             }
+            let text = without_continuations(text);
             if command.tucked { tucked.push(text) } else { required.push(text) }
+        }
+        for command in &mut theirs.commands {
+            *command = without_continuations(std::mem::take(command));
         }
         theirs.commands.sort_unstable();
         required.sort_unstable();
@@ -370,6 +374,11 @@ mod compare {
             extra.push(command.replace('\0', " "));
         }
         agree && ours.next().is_none()
+    }
+
+    /// The second parser drops them from the source text it keeps.
+    fn without_continuations(text: String) -> String {
+        if text.contains("\\\n") { text.replace("\\\n", "") } else { text }
     }
 
     /// Compares with the words' places.

@@ -5,9 +5,17 @@
 //! completely; denying looks at everything that any reading found.
 
 mod analysis;
+mod bare_shell;
+mod explain;
+mod judge;
+mod outside;
+mod rules;
 mod visible;
 
 pub use analysis::{
     Assignment, CommandAnalysis, Reach, Redirect, RedirectKind, Segment, Simple, Stdin, Word, WordPart,
 };
+pub use bare_shell::bare_shell;
+pub use explain::{ExplainedSegment, Explanation, Mode, Policy, UnknownMode};
+pub use rules::{Area, Decision, Pattern, PatternError, Rule, RuleError, RuleTable, Rules};
 pub use visible::{is_hidden, visible};

@@ -1,6 +1,7 @@
 //! Commands and what the policy must conclude, from the fixture table.
 
-use policy::CommandAnalysis;
+use policy::{Area, CommandAnalysis, Decision, Pattern, Policy, Rule, Rules, bare_shell};
+use tool_api::{CommandKind, Workspace};
 
 /// One row of the table.
 struct Row {
@@ -89,4 +90,62 @@ fn ordinary_commands_are_understood() {
     // Invalid and deliberately odd rows are in the table.
     println!("{}", failures.join("\n"));
     assert!(failures.len() < 45, "{} rows are not understood:\n{}", failures.len(), failures.join("\n"));
+}
+
+#[test]
+fn bare_shells() {
+    let rows = rows("bare_shell");
+    let mut failures = Vec::new();
+    for row in &rows {
+        let found = bare_shell(&CommandAnalysis::new(&row.command));
+        let expected = row.expected == "bare_shell=yes";
+        if found.is_some() != expected {
+            failures.push(format!("{}: {:?} want {expected}, have {found:?}", row.id, row.command));
+        }
+    }
+    report(&failures, rows.len());
+}
+
+#[test]
+fn rules() {
+    let workspace = Workspace::new("/srv/proj");
+    let rows = rows("rule");
+    let mut failures = Vec::new();
+    for row in &rows {
+        let (rules, expected) = row.expected.split_once(" => ").unwrap();
+        let policy = Policy::new().with_home("/home/u").with_layer(layer(rules));
+        let explanation = policy.explain(&row.command, CommandKind::Once, &workspace);
+        let decision = explanation.decision.to_string();
+        if !expected.split('|').any(|alternative| alternative == decision) {
+            failures.push(format!(
+                "{}: {:?} under {rules} want {expected}, have {decision}: {}",
+                row.id, row.command, explanation.reason
+            ));
+        }
+    }
+    report(&failures, rows.len());
+}
+
+/// Reads `allow "git *" deny "rm *"`.
+fn layer(text: &str) -> Rules {
+    let mut rules = Rules::default();
+    let mut rest = text.trim();
+    while !rest.is_empty() {
+        let (decision, after) = rest.split_once(" \"").unwrap();
+        let (pattern, after) = after.split_once('"').unwrap();
+        let decision = match decision {
+            "allow" => Decision::Allow,
+            "ask" => Decision::Ask,
+            "deny" => Decision::Deny,
+            other => panic!("unknown decision {other}"),
+        };
+        rules.push(Rule {
+            area: Area::Bash,
+            pattern: Pattern::new(pattern, None).unwrap(),
+            decision,
+            origin: format!("{decision} {pattern:?}"),
+        });
+        rest = after.trim();
+    }
+    rules
 }

@@ -1,0 +1,329 @@
+//! Interactive shells that a command would leave at the terminal, where no rule sees what is typed later.
+
+mod code;
+mod table;
+
+use crate::analysis::wrappers::{ShellCall, base_name, is_shell, options};
+use crate::analysis::{CommandAnalysis, Reach, Segment, Stdin, Word, WordPart};
+use table::{FILTERS, FILTERS_WITH_PROGRAM, SHELL_AFTER_OPERAND, SHELL_IMAGES, SHELL_SUBCOMMANDS, SHELL_WITHOUT_COMMAND};
+
+/// Why a command line is a bare interactive shell; none when it is not.
+#[must_use]
+pub fn bare_shell(analysis: &CommandAnalysis) -> Option<String> {
+    analysis.segments.iter().enumerate().find_map(|(number, segment)| {
+        let look = Look { analysis, segment, number };
+        look.starts_shell().then(|| {
+            format!(
+                "`{}` is an interactive shell: the commands typed into it would skip the rules for commands",
+                crate::visible(&segment.text)
+            )
+        })
+    })
+}
+
+struct Look<'a> {
+    analysis: &'a CommandAnalysis,
+    segment: &'a Segment,
+    number: usize,
+}
+
+impl Look<'_> {
+    fn starts_shell(&self) -> bool {
+        if !self.reads_terminal() {
+            return false;
+        }
+        if self.segment.assignments.iter().any(sets_helper) {
+            return true;
+        }
+        let words = &self.segment.words;
+        let Some(first) = words.first() else { return false };
+        let Some(name) = first.value() else { return self.dynamic_name(first) };
+        let name = base_name(name);
+        let arguments = &words[1..];
+        if is_shell(name) {
+            return shell_reads_terminal(arguments);
+        }
+        code::hides_shell(name, arguments) || self.program(name, arguments)
+    }
+
+    /// Whether what is typed reaches the command.
+    fn reads_terminal(&self) -> bool {
+        if self.wrapper().is_some_and(|outer| !passes_terminal(outer)) {
+            return false;
+        }
+        match self.segment.stdin {
+            Stdin::Inherited => true,
+            Stdin::Nothing | Stdin::Redirected => self.opens_terminal(),
+            Stdin::Pipe(first) => {
+                self.opens_terminal()
+                    || self.analysis.segments[first.min(self.number)..self.number]
+                        .iter()
+                        .any(|producer| producer.stdin == Stdin::Inherited && copies_terminal(producer))
+            }
+        }
+    }
+
+    fn wrapper(&self) -> Option<&Segment> {
+        self.segment.wrapper.map(|number| &self.analysis.segments[number])
+    }
+
+    /// `xargs -o` gives its command the terminal.
+    fn opens_terminal(&self) -> bool {
+        self.wrapper().is_some_and(|outer| outer.program() == Some("xargs"))
+    }
+
+    /// A name that is known only when the command runs.
+    fn dynamic_name(&self, word: &Word) -> bool {
+        if word.parts.iter().any(|part| matches!(part, WordPart::Variable { name, .. } if matches!(name.as_str(), "SHELL" | "0" | "BASH" | "ZSH_NAME"))) {
+            return true;
+        }
+        if word.text.contains("SHELL") || word.text.contains("BASH") {
+            return true;
+        }
+        let assigned = word.parts.iter().any(|part| match part {
+            WordPart::Variable { name, .. } => self.analysis.segments.iter().any(|segment| {
+                segment.assignments.iter().any(|a| a.name == *name && code::names_shell(&a.value.text))
+            }),
+            _ => false,
+        });
+        if assigned {
+            return true;
+        }
+        if word.parts.contains(&WordPart::Glob) {
+            return glob_names_shell(base_name(&word.text));
+        }
+        code::names_shell(&word.text)
+    }
+
+    fn program(&self, name: &str, arguments: &[Word]) -> bool {
+        let texts: Vec<&str> = arguments.iter().map(|word| word.text.as_str()).collect();
+        match name {
+            "sudo" | "doas" => sudo_shell(arguments) && !self.has_inner(),
+            "su" | "runuser" => {
+                !texts.iter().any(|t| is_option(t, 'c', "--command") || is_option(t, 'c', "--session-command"))
+                    && !(name == "runuser" && texts.iter().any(|t| is_option(t, 'u', "--user")))
+                    && !informs(&texts)
+            }
+            "script" => {
+                !texts.iter().any(|t| is_option(t, 'c', "--command")) && !informs(&texts) && script_operands(arguments)
+            }
+            "systemd-run" => texts.iter().any(|t| is_option(t, 'S', "--shell")),
+            "ssh" | "autossh" => ssh_shell(arguments),
+            "nix-shell" => !texts.iter().any(|t| matches!(*t, "--run" | "--command" | "--version" | "--help") || t.starts_with("--run=")),
+            "tmux" => tmux_shell(&texts),
+            "screen" => !texts.iter().any(|t| matches!(*t, "-ls" | "-list" | "-v" | "-wipe" | "-X" | "-Q" | "--help" | "--version") || t.starts_with("-dm") || t.starts_with("-Dm") || t.starts_with("-d") && texts.contains(&"-m")),
+            "adb" => texts.first() == Some(&"shell") && texts.len() == 1 || adb_device_shell(&texts),
+            "docker" | "podman" | "nerdctl" | "kubectl" | "oc" => container_shell(name, &texts),
+            "source" | "." => texts.first().is_some_and(|t| is_terminal_file(t)),
+            _ => {
+                let only = |letters: &str| options(arguments, letters, &[]).0;
+                if let Some((_, letters)) = SHELL_WITHOUT_COMMAND.iter().find(|(program, _)| *program == name) {
+                    return only(letters) >= arguments.len() && !informs(&texts);
+                }
+                if let Some((_, letters)) = SHELL_AFTER_OPERAND.iter().find(|(program, _)| *program == name) {
+                    return only(letters) + 1 >= arguments.len() && !informs(&texts);
+                }
+                SHELL_SUBCOMMANDS.iter().any(|(program, subcommands, tells)| {
+                    *program == name
+                        && texts.iter().find(|t| !t.starts_with('-')).is_some_and(|t| subcommands.contains(t))
+                        && !texts.iter().any(|t| tells.contains(t) || tells.iter().any(|tell| tell.starts_with("--") && tell.len() > 2 && t.starts_with(&format!("{tell}="))))
+                        && !informs(&texts)
+                        && opens_shell(name, &texts)
+                })
+            }
+        }
+    }
+
+    fn has_inner(&self) -> bool {
+        self.analysis.segments[self.number + 1..]
+            .iter()
+            .any(|inner| inner.wrapper == Some(self.number) && inner.reach != Reach::DenyOnly)
+    }
+}
+
+/// Subcommands that open a shell only in one form.
+fn opens_shell(name: &str, texts: &[&str]) -> bool {
+    match name {
+        "gcloud" => texts.contains(&"ssh"),
+        "aws" => texts.contains(&"start-session"),
+        "limactl" => texts.iter().filter(|t| !t.starts_with('-')).count() <= 2,
+        "machinectl" => texts.iter().filter(|t| !t.starts_with('-')).count() <= 2,
+        "oc" => texts.iter().filter(|t| !t.starts_with('-')).count() <= 2,
+        "spack" => texts.contains(&"activate"),
+        _ => true,
+    }
+}
+
+/// Whether a shell with these arguments reads its commands from where it was started.
+fn shell_reads_terminal(arguments: &[Word]) -> bool {
+    let call = ShellCall::read(arguments);
+    if call.informs || call.command {
+        return false;
+    }
+    match call.file {
+        _ if call.stdin => true,
+        None => !arguments.iter().any(|word| word.text.eq_ignore_ascii_case("-file")),
+        Some(file) if file.value().is_some_and(is_terminal_file) => true,
+        // An unquoted variable may be empty.
+        Some(file) => matches!(file.parts.as_slice(), [WordPart::Variable { quoted: false, .. }]),
+    }
+}
+
+fn is_terminal_file(path: &str) -> bool {
+    matches!(path, "/dev/stdin" | "/dev/tty" | "/dev/fd/0" | "/proc/self/fd/0" | "/dev/console") || path.starts_with("/dev/pts/")
+}
+
+/// Whether a wrapper leaves its standard input to the command it runs.
+fn passes_terminal(outer: &Segment) -> bool {
+    let texts = || outer.words.iter().map(|word| word.text.as_str());
+    match outer.program() {
+        Some("alias") => false,
+        Some("xargs" | "parallel") => texts().any(|t| is_option(t, 'o', "--open-tty") || t == "--tty"),
+        Some("docker" | "podman" | "nerdctl") => {
+            let compose = texts().nth(1) == Some("compose");
+            if compose {
+                !texts().any(|t| is_option(t, 'T', "--no-TTY") || t == "--no-tty")
+            } else {
+                texts().any(|t| is_option(t, 'i', "--interactive") || t == "--interactive=true")
+            }
+        }
+        Some("kubectl" | "oc") => texts().any(|t| is_option(t, 'i', "--stdin") || t == "--stdin=true" || t == "rsh"),
+        Some("ssh") => !texts().any(|t| is_option(t, 'n', "")),
+        Some("git") => true,
+        _ => true,
+    }
+}
+
+fn is_option(text: &str, letter: char, long: &str) -> bool {
+    if !long.is_empty() && (text == long || text.strip_prefix(long).is_some_and(|rest| rest.starts_with('='))) {
+        return true;
+    }
+    text.len() > 1 && text.starts_with('-') && !text.starts_with("--") && text[1..].contains(letter)
+}
+
+fn informs(texts: &[&str]) -> bool {
+    matches!(texts.first(), Some(&"--help" | &"--version" | &"-h" | &"-V"))
+}
+
+/// `sudo -s`, `sudo -i`, before any value of another option.
+fn sudo_shell(arguments: &[Word]) -> bool {
+    let (count, _) = options(arguments, "ugpChrtTRDU", &["user", "group", "prompt", "host", "chdir", "chroot", "role", "type"]);
+    arguments[..count].iter().any(|word| {
+        let text = word.text.as_str();
+        if let Some(long) = text.strip_prefix("--") {
+            return !long.is_empty() && ("shell".starts_with(long) || "login".starts_with(long));
+        }
+        text.strip_prefix('-').is_some_and(|cluster| {
+            cluster.chars().take_while(|c| !"ugpChrtTRDU".contains(*c)).any(|c| matches!(c, 's' | 'i'))
+        })
+    })
+}
+
+/// util-linux takes one file and starts a shell; BSD runs what follows the file.
+fn script_operands(arguments: &[Word]) -> bool {
+    let (count, _) = options(arguments, "EIBOTmto", &["log-in", "log-out", "log-io", "log-timing", "echo", "output-limit"]);
+    let operands = &arguments[count..];
+    match operands.split_first() {
+        Some((_, rest)) if !rest.is_empty() => {
+            rest[0].value().is_some_and(is_shell) && shell_reads_terminal(&rest[1..])
+        }
+        _ => true,
+    }
+}
+
+fn ssh_shell(arguments: &[Word]) -> bool {
+    let letters = "BbcDEeFIiJLlmOopQRSWw";
+    let (count, _) = options(arguments, letters, &[]);
+    let quiet = arguments[..count].iter().any(|word| {
+        word.text.strip_prefix('-').is_some_and(|cluster| {
+            cluster.chars().next().is_some_and(|c| matches!(c, 'O' | 'Q' | 'W'))
+                || cluster.chars().take_while(|c| !letters.contains(*c)).any(|c| matches!(c, 'N' | 'V' | 'G' | 'f' | 'n'))
+        })
+    });
+    let Some(host) = arguments.get(count) else { return false };
+    if quiet || host.text.starts_with("git@") {
+        return false;
+    }
+    let (more, _) = options(&arguments[count + 1..], letters, &[]);
+    arguments[count + 1 + more..].is_empty()
+}
+
+fn tmux_shell(texts: &[&str]) -> bool {
+    let command = texts.iter().find(|t| !t.starts_with('-'));
+    match command.copied() {
+        None => !texts.iter().any(|t| matches!(*t, "-V" | "-h")),
+        Some("new" | "new-session") => !texts.iter().any(|t| t.starts_with('-') && !t.starts_with("--") && t.contains('d') && t.len() <= 4),
+        Some("attach" | "attach-session" | "a" | "at" | "att") => true,
+        Some(_) => false,
+    }
+}
+
+fn adb_device_shell(texts: &[&str]) -> bool {
+    match texts.iter().position(|t| *t == "shell") {
+        Some(at) => texts[at + 1..].iter().all(|t| t.starts_with('-')) && texts[..at].iter().any(|t| t.starts_with('-')),
+        None => false,
+    }
+}
+
+/// A container whose own default command is a shell, or a debugging shell. Commands given to it are seen as inner ones.
+fn container_shell(name: &str, texts: &[&str]) -> bool {
+    let interactive = texts.iter().any(|t| is_option(t, 'i', "--interactive") || is_option(t, 'i', "--stdin"));
+    match texts.first().copied() {
+        Some("run") if interactive && name != "kubectl" && name != "oc" => texts.last().is_some_and(|last| {
+            let image = base_name(last).split([':', '@']).next().unwrap_or_default();
+            SHELL_IMAGES.contains(&image)
+        }),
+        Some("run" | "debug") if interactive => match texts.iter().position(|t| *t == "--") {
+            Some(at) => texts.get(at + 1).is_some_and(|t| is_shell(t)) && !texts[at..].contains(&"-c"),
+            None => texts.first() == Some(&"debug"),
+        },
+        Some("rsh") => texts.iter().filter(|t| !t.starts_with('-')).count() <= 2,
+        Some("machine") => texts.get(1) == Some(&"ssh") && texts.len() <= 3,
+        _ => false,
+    }
+}
+
+/// Whether a command copies what is typed at the terminal to its output.
+fn copies_terminal(segment: &Segment) -> bool {
+    let Some(name) = segment.program() else { return false };
+    let operands = || {
+        segment.words[1..]
+            .iter()
+            .map(|word| word.text.as_str())
+            .filter(|text| !text.starts_with('-') && !text.bytes().all(|b| b.is_ascii_digit()))
+    };
+    let reads_input = segment.words[1..].iter().any(|w| w.text == "-" || is_terminal_file(&w.text));
+    match name {
+        "tee" | "tr" | "read" | "line" => true,
+        "dd" => !operands().any(|t| t.starts_with("if=") && !is_terminal_file(&t[3..])),
+        _ if FILTERS_WITH_PROGRAM.contains(&name) => reads_input || operands().count() <= 1,
+        _ if FILTERS.contains(&name) => reads_input || operands().next().is_none(),
+        _ => false,
+    }
+}
+
+/// A pager or editor variable that names a shell.
+fn sets_helper(assignment: &crate::analysis::Assignment) -> bool {
+    let name = assignment.name.as_str();
+    let helper = name.ends_with("PAGER") || name.ends_with("EDITOR") || matches!(name, "VISUAL" | "BROWSER" | "GIT_SSH" | "GIT_SSH_COMMAND" | "GIT_EXTERNAL_DIFF");
+    helper && assignment.value.value().is_some_and(|value| {
+        let mut words = value.split_whitespace();
+        words.next().is_some_and(is_shell) && !words.any(|word| word == "-c")
+    })
+}
+
+/// Whether a pattern of `*`, `?` and brackets matches the name of a shell.
+fn glob_names_shell(pattern: &str) -> bool {
+    let mut simple = String::new();
+    let mut rest = pattern.chars();
+    while let Some(character) = rest.next() {
+        if character == '[' {
+            rest.by_ref().find(|c| *c == ']');
+            simple.push('?');
+        } else {
+            simple.push(character);
+        }
+    }
+    let Ok(pattern) = crate::rules::Pattern::new(&simple, None) else { return false };
+    ["sh", "bash", "zsh", "dash", "fish", "ksh", "csh", "tcsh", "ash"].iter().any(|shell| pattern.matches(shell))
+}

@@ -1,0 +1,193 @@
+//! The policy of a host, and its explanation of a command line.
+
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
+
+use serde::Serialize;
+use tool_api::{CommandKind, Workspace};
+
+use crate::analysis::{CommandAnalysis, Reach};
+use crate::bare_shell::bare_shell;
+use crate::judge::{Judgement, Law};
+use crate::outside::Outside;
+use crate::rules::{Decision, Pattern, Rules};
+
+/// How what the rules leave open is decided.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "lowercase")]
+#[non_exhaustive]
+pub enum Mode {
+    /// Rules, then a person.
+    #[default]
+    Ask,
+}
+
+/// A mode that this version does not have.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("unknown mode `{0}`, expected `ask`")]
+pub struct UnknownMode(String);
+
+impl FromStr for Mode {
+    type Err = UnknownMode;
+
+    fn from_str(text: &str) -> Result<Self, UnknownMode> {
+        match text {
+            "ask" => Ok(Self::Ask),
+            other => Err(UnknownMode(other.to_owned())),
+        }
+    }
+}
+
+/// What a host decides permission requests with: layers of rules, a mode, and the person's home directory.
+///
+/// It does not change; what a person allows for a chat is in [`crate::Approvals`].
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Policy {
+    layers: Vec<Rules>,
+    mode: Mode,
+    home: Option<PathBuf>,
+}
+
+impl Policy {
+    /// Makes a policy without rules, which asks for everything but reading.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Adds a layer. Of all layers the strictest answer counts.
+    #[must_use]
+    pub fn with_layer(mut self, rules: Rules) -> Self {
+        self.layers.push(rules);
+        self
+    }
+
+    /// Sets the mode.
+    #[must_use]
+    pub fn with_mode(mut self, mode: Mode) -> Self {
+        self.mode = mode;
+        self
+    }
+
+    /// Sets the directory that `~` names, absolute.
+    #[must_use]
+    pub fn with_home(mut self, home: impl Into<PathBuf>) -> Self {
+        self.home = Some(home.into());
+        self
+    }
+
+    /// The layers of rules.
+    #[must_use]
+    pub fn layers(&self) -> &[Rules] {
+        &self.layers
+    }
+
+    /// The mode.
+    #[must_use]
+    pub fn mode(&self) -> Mode {
+        self.mode
+    }
+
+    /// Explains what would be decided for a command line in the workspace's first root, without any approval.
+    #[must_use]
+    pub fn explain(&self, command: &str, kind: CommandKind, workspace: &Workspace) -> Explanation {
+        let analysis = CommandAnalysis::new(command);
+        let law = self.law(workspace.roots(), workspace.root(), &[]);
+        explain(&analysis, &law, kind)
+    }
+
+    pub(crate) fn law<'p>(&'p self, roots: &'p [PathBuf], workdir: &'p Path, approvals: &'p [Pattern]) -> Law<'p> {
+        let home = self.home.as_deref();
+        let outside = Outside { roots, workdir, home, layers: &self.layers };
+        Law { layers: &self.layers, approvals, home, outside }
+    }
+}
+
+/// What would be decided for a command line, and why.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Explanation {
+    /// The decision.
+    pub decision: Decision,
+    /// Why, for a person.
+    pub reason: String,
+    /// The commands, in the order of their first character.
+    pub segments: Vec<ExplainedSegment>,
+    /// Whether it is an interactive shell, whose later commands no rule would see.
+    pub bare_shell: bool,
+    /// Why it does not parse.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub syntax_error: Option<String>,
+    /// Why it is not understood completely.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub doubt: Option<String>,
+}
+
+/// One command of an [`Explanation`].
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ExplainedSegment {
+    /// The words with quotes resolved, joined by one space.
+    pub text: String,
+    /// Whether a word is known only when the command runs.
+    pub dynamic: bool,
+    /// What is decided for it.
+    pub decision: Decision,
+    /// Why.
+    pub reason: String,
+    /// The pattern of the rule that decides; `null` when none matches.
+    pub rule: Option<String>,
+    /// Where that rule was written.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub origin: Option<String>,
+    /// The commands that it runs in its turn.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub inner: Vec<ExplainedSegment>,
+}
+
+/// The decision for a command of one kind; a bare interactive shell is refused only where it would be typed into.
+pub(crate) fn decide<'p>(analysis: &CommandAnalysis, law: &Law<'p>, kind: CommandKind) -> Judgement<'p> {
+    let mut judgement = law.judge(analysis);
+    if kind == CommandKind::Interactive
+        && judgement.decision != Decision::Deny
+        && let Some(shell) = bare_shell(analysis)
+    {
+        judgement.decision = Decision::Deny;
+        judgement.reason = shell;
+    }
+    judgement
+}
+
+fn explain(analysis: &CommandAnalysis, law: &Law<'_>, kind: CommandKind) -> Explanation {
+    let judgement = decide(analysis, law, kind);
+    let segments = analysis.written().map(|(number, _)| segment(analysis, &judgement, number)).collect();
+    Explanation {
+        decision: judgement.decision,
+        reason: judgement.reason.clone(),
+        segments,
+        bare_shell: bare_shell(analysis).is_some(),
+        syntax_error: analysis.syntax_error.clone(),
+        doubt: analysis.doubt.clone(),
+    }
+}
+
+fn segment(analysis: &CommandAnalysis, judgement: &Judgement<'_>, number: usize) -> ExplainedSegment {
+    let segment_ = &analysis.segments[number];
+    let verdict = &judgement.verdicts[number];
+    // What is inner stands behind what wraps it, so this ends.
+    let inner = analysis.segments[number + 1..]
+        .iter()
+        .enumerate()
+        .filter(|(_, inner)| inner.wrapper == Some(number) && inner.reach != Reach::DenyOnly)
+        .map(|(offset, _)| segment(analysis, judgement, number + 1 + offset))
+        .collect();
+    ExplainedSegment {
+        text: segment_.text.clone(),
+        dynamic: segment_.is_dynamic(),
+        decision: verdict.decision,
+        reason: verdict.reason.clone(),
+        rule: verdict.rule.map(|rule| rule.pattern.as_str().to_owned()),
+        origin: verdict.rule.map(|rule| rule.origin.clone()),
+        inner,
+    }
+}

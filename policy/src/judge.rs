@@ -1,0 +1,338 @@
+//! Joins rules and analysis: what is decided for each segment, and for the whole command line.
+
+use std::path::Path;
+
+use crate::analysis::wrappers::{base_name, without_global_options, wrapper};
+use crate::analysis::{CommandAnalysis, Reach, Segment, Word, WordPart, join};
+use crate::outside::Outside;
+use crate::rules::{Area, Decision, Pattern, Rule, Rules, Subject, expand_home};
+
+/// What was decided for one segment, and why.
+#[derive(Clone, Debug)]
+pub(crate) struct Verdict<'p> {
+    pub(crate) decision: Decision,
+    /// The rule that decided; none when no rule matched.
+    pub(crate) rule: Option<&'p Rule>,
+    /// Why, when it is not the rule alone.
+    pub(crate) reason: String,
+}
+
+/// What was decided for a command line.
+#[derive(Clone, Debug)]
+pub(crate) struct Judgement<'p> {
+    pub(crate) decision: Decision,
+    pub(crate) reason: String,
+    /// One for each segment of the analysis.
+    pub(crate) verdicts: Vec<Verdict<'p>>,
+}
+
+/// What a judgement is made with.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Law<'p> {
+    pub(crate) layers: &'p [Rules],
+    /// What a person allowed for this chat.
+    pub(crate) approvals: &'p [Pattern],
+    pub(crate) home: Option<&'p Path>,
+    pub(crate) outside: Outside<'p>,
+}
+
+impl<'p> Law<'p> {
+    /// Judges a command line.
+    pub(crate) fn judge(&self, analysis: &CommandAnalysis) -> Judgement<'p> {
+        let mut verdicts: Vec<Verdict<'p>> =
+            analysis.segments.iter().map(|segment| self.segment(segment)).collect();
+        self.see_through(analysis, &mut verdicts);
+        let mut decision = Decision::Allow;
+        let mut reason = String::new();
+        for (segment, verdict) in analysis.segments.iter().zip(&verdicts) {
+            let counts = segment.reach != Reach::DenyOnly || verdict.decision == Decision::Deny;
+            if counts && verdict.decision > decision {
+                decision = verdict.decision;
+                reason.clone_from(&verdict.reason);
+            }
+        }
+        if decision != Decision::Deny {
+            let doubt = self.doubt(analysis);
+            if let Some(doubt) = doubt {
+                // What is not understood is said first: no rule can change it.
+                (decision, reason) = (Decision::Ask, doubt);
+            }
+        }
+        if reason.is_empty() {
+            reason = "every command is allowed".to_owned();
+        }
+        Judgement { decision, reason, verdicts }
+    }
+
+    /// Reasons to ask that no rule about commands takes away.
+    fn doubt(&self, analysis: &CommandAnalysis) -> Option<String> {
+        if let Some(error) = &analysis.syntax_error {
+            return Some(format!("it does not parse: {error}"));
+        }
+        if !self.everything_is_allowed() {
+            if let Some(doubt) = &analysis.doubt {
+                return Some(format!("it is not understood completely: {doubt}"));
+            }
+            if analysis.written().next().is_none() {
+                return Some("it holds no command that a rule could allow".to_owned());
+            }
+        }
+        let own = analysis
+            .segments
+            .iter()
+            .filter(|segment| segment.reach != Reach::DenyOnly)
+            .flat_map(|segment| &segment.redirects);
+        own.chain(&analysis.redirects).find_map(|redirect| self.outside.redirect(redirect))
+    }
+
+    /// Whether `allow *` is the only rule about commands.
+    fn everything_is_allowed(&self) -> bool {
+        let mut rules =
+            self.layers.iter().flat_map(Rules::as_slice).filter(|rule| rule.area == Area::Bash);
+        match (rules.next(), rules.next()) {
+            (Some(rule), None) => rule.pattern.is_default() && rule.decision == Decision::Allow,
+            _ => false,
+        }
+    }
+
+    fn segment(&self, segment: &Segment) -> Verdict<'p> {
+        let readings = Readings::new(segment, self.home);
+        let subject = Subject { text: &readings.text, also: &readings.also };
+        let mut strictest: Option<&'p Rule> = None;
+        for layer in self.layers {
+            if let Some(rule) = layer.decide(Area::Bash, &subject)
+                && strictest.is_none_or(|other| rule.decision > other.decision)
+            {
+                strictest = Some(rule);
+            }
+        }
+        let mut verdict = match strictest {
+            Some(rule) => Verdict { decision: rule.decision, rule: Some(rule), reason: said(segment, rule) },
+            None => Verdict {
+                decision: Decision::Ask,
+                rule: None,
+                reason: format!("no rule allows `{}`", crate::visible(&segment.text)),
+            },
+        };
+        if verdict.decision == Decision::Deny {
+            return verdict;
+        }
+        if verdict.decision == Decision::Ask
+            && let Some(pattern) = self.approvals.iter().find(|p| p.matches(&readings.text))
+        {
+            verdict.decision = Decision::Allow;
+            verdict.reason =
+                format!("`{}` was allowed for this chat as `{}`", segment.text, pattern.as_str());
+        }
+        if let Some(rule) = self.could_be_denied(segment) {
+            verdict.decision = Decision::Ask;
+            verdict.reason = format!(
+                "`{}` could become what {} denies",
+                crate::visible(&segment.text),
+                rule.origin
+            );
+            verdict.rule = Some(rule);
+        } else if verdict.decision == Decision::Allow
+            && let Some(name) = dangerous_assignment(segment)
+            && !readings.full.as_deref().is_some_and(|full| self.allows_literally(full))
+        {
+            verdict.decision = Decision::Ask;
+            verdict.reason = format!("`{name}` is set, which can change what `{}` runs", segment.text);
+        }
+        verdict
+    }
+
+    /// Whether a rule allows a command together with its assignments.
+    fn allows_literally(&self, full: &str) -> bool {
+        let subject = Subject { text: full, also: &[] };
+        let allowed = |rule: &Rule| rule.decision == Decision::Allow;
+        let mut decided = self.layers.iter().filter_map(|layer| layer.decide(Area::Bash, &subject)).peekable();
+        (decided.peek().is_some() && decided.all(allowed))
+            || self.approvals.iter().any(|pattern| pattern.matches(full))
+    }
+
+    /// A denying rule whose beginning the segment may turn into when its dynamic words are expanded.
+    fn could_be_denied(&self, segment: &Segment) -> Option<&'p Rule> {
+        if !segment.is_dynamic() {
+            return None;
+        }
+        self.layers
+            .iter()
+            .flat_map(|layer| layer.denials(Area::Bash))
+            .find(|rule| could_match(rule.pattern.literal_prefix(), &segment.words))
+    }
+
+    /// Lets rules that allow an inner command allow its wrapper, and rules that spell out the wrapper its inner command.
+    fn see_through(&self, analysis: &CommandAnalysis, verdicts: &mut [Verdict<'p>]) {
+        // What is inner stands behind what wraps it, so that from the end on every inner command is decided first.
+        let mut inner_of = vec![None; analysis.segments.len()];
+        for number in (0..analysis.segments.len()).rev() {
+            let segment = &analysis.segments[number];
+            if let Some(Contents { only_allowed: true, rule }) = inner_of[number]
+                && verdicts[number].decision == Decision::Ask
+                && verdicts[number].rule.is_none()
+                && dangerous_assignment(segment).is_none()
+            {
+                verdicts[number].decision = Decision::Allow;
+                verdicts[number].rule = rule;
+                verdicts[number].reason = format!("`{}` runs only what is allowed", segment.text);
+            }
+            if let Some(outer) = segment.wrapper
+                && segment.reach != Reach::DenyOnly
+            {
+                let verdict = &verdicts[number];
+                let contents: &mut Contents<'p> =
+                    inner_of[outer].get_or_insert(Contents { only_allowed: true, rule: None });
+                contents.only_allowed &= segment.reach == Reach::Through
+                    && verdict.decision == Decision::Allow
+                    && segment.sets.iter().all(|name| is_harmless(name));
+                contents.rule = contents.rule.or(verdict.rule);
+            }
+        }
+        for number in 0..analysis.segments.len() {
+            let inner = &analysis.segments[number];
+            let Some(outer_number) = inner.wrapper else { continue };
+            let outer = &verdicts[outer_number];
+            if verdicts[number].decision == Decision::Ask
+                && verdicts[number].rule.is_none()
+                && outer.decision == Decision::Allow
+                && let Some(rule) = outer.rule
+                && spells_out(rule, &analysis.segments[outer_number], inner)
+            {
+                verdicts[number].decision = Decision::Allow;
+                verdicts[number].rule = Some(rule);
+                verdicts[number].reason = said(&analysis.segments[outer_number], rule);
+            }
+        }
+    }
+}
+
+/// What a wrapper runs, summed up.
+#[derive(Clone, Copy, Debug)]
+struct Contents<'p> {
+    only_allowed: bool,
+    rule: Option<&'p Rule>,
+}
+
+/// Whether a rule's text before its first wildcard names the wrapper and the program that it runs.
+fn spells_out(rule: &Rule, outer: &Segment, inner: &Segment) -> bool {
+    let Some(name) = inner.words.first() else { return false };
+    let Some(start) = outer.text.len().checked_sub(inner.text.len()) else { return false };
+    outer.text.ends_with(&inner.text)
+        && rule.pattern.literal_prefix().len() >= start + name.text.len()
+}
+
+fn said(segment: &Segment, rule: &Rule) -> String {
+    let verb = match rule.decision {
+        Decision::Allow => "is allowed by",
+        Decision::Ask => "must be asked, says",
+        Decision::Deny => "is denied by",
+    };
+    format!("`{}` {verb} {}", crate::visible(&segment.text), rule.origin)
+}
+
+/// The texts that rules are matched with.
+#[derive(Debug)]
+struct Readings {
+    text: String,
+    also: Vec<String>,
+    /// With the assignments before it.
+    full: Option<String>,
+}
+
+impl Readings {
+    fn new(segment: &Segment, home: Option<&Path>) -> Self {
+        let text = match home_words(&segment.words, home) {
+            Some(words) => join(&words),
+            None => segment.text.clone(),
+        };
+        let mut also = Vec::new();
+        let words = &segment.words;
+        if let Some(name) = words.first().and_then(Word::value) {
+            let base = base_name(name);
+            if base != name {
+                let mut plain = words.clone();
+                plain[0].text = base.to_owned();
+                also.push(join(&plain));
+            }
+        }
+        if let Some(mut shortened) = without_global_options(words) {
+            also.push(join(&shortened));
+            let base = base_name(&shortened[0].text).to_owned();
+            if base != shortened[0].text {
+                shortened[0].text = base;
+                also.push(join(&shortened));
+            }
+        }
+        let assigned = segment.assignments.iter().map(|a| format!("{}={}", a.name, a.value.text));
+        let prefix: Vec<String> = assigned.collect();
+        let full = (!prefix.is_empty() && !words.is_empty()).then(|| format!("{} {text}", prefix.join(" ")));
+        also.extend(full.clone());
+        Self { text, also, full }
+    }
+}
+
+/// The words with a known home directory put in for `~` at the start of the name.
+fn home_words(words: &[Word], home: Option<&Path>) -> Option<Vec<Word>> {
+    let first = words.first()?;
+    let [WordPart::Tilde(user), WordPart::Literal(rest)] = first.parts.as_slice() else { return None };
+    if !user.is_empty() {
+        return None;
+    }
+    let expanded = expand_home(&format!("~{rest}"), home?)?;
+    let mut words = words.to_vec();
+    words[0] = Word::literal(expanded);
+    Some(words)
+}
+
+/// Whether words could be expanded to something that starts with `prefix`.
+fn could_match(prefix: &str, words: &[Word]) -> bool {
+    let mut wanted = prefix.split(' ');
+    for word in words {
+        let Some(want) = wanted.next() else { return false };
+        if want.is_empty() {
+            return false;
+        }
+        if word.is_dynamic() {
+            // A word in quotes stays one word; any other may become several, or none.
+            let start = match word.parts.first() {
+                Some(WordPart::Literal(text)) => text.as_str(),
+                _ => "",
+            };
+            return want.starts_with(start) || start.starts_with(want);
+        }
+        let same = word.text == want || base_name(&word.text) == want;
+        if !same {
+            return false;
+        }
+    }
+    false
+}
+
+/// The name of an assignment before a command that can change what the command runs.
+fn dangerous_assignment(segment: &Segment) -> Option<&str> {
+    if segment.words.is_empty() {
+        return None;
+    }
+    segment
+        .assignments
+        .iter()
+        .map(|assignment| assignment.name.as_str())
+        .find(|name| !is_harmless(name))
+}
+
+/// Whether setting a variable cannot change which programs run or which files are used.
+pub(crate) fn is_harmless(name: &str) -> bool {
+    const HARMLESS: &[&str] = &[
+        "LANG", "LANGUAGE", "TZ", "NO_COLOR", "FORCE_COLOR", "CLICOLOR", "CLICOLOR_FORCE", "COLORTERM", "COLUMNS",
+        "LINES", "CI", "RUST_LOG", "RUST_BACKTRACE", "RUST_LIB_BACKTRACE", "CARGO_TERM_COLOR", "CARGO_INCREMENTAL",
+        "NODE_ENV", "PYTHONUNBUFFERED", "PYTHONDONTWRITEBYTECODE", "PYTHONHASHSEED", "PYTHONIOENCODING", "PYTHONUTF8",
+        "GOOS", "GOARCH", "GOMAXPROCS", "DEBIAN_FRONTEND", "SOURCE_DATE_EPOCH", "VERBOSE", "TERM",
+    ];
+    HARMLESS.contains(&name) || name.starts_with("LC_")
+}
+
+/// Whether a program only passes a command on, so that no prefix of it is worth remembering.
+pub(crate) fn is_wrapper(name: &str) -> bool {
+    wrapper(name).is_some()
+}
