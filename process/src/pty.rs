@@ -7,6 +7,7 @@ use nix::sys::termios::{
     InputFlags, LocalFlags, OutputFlags, SetArg, SpecialCharacterIndices as Char, Termios, tcgetattr, tcsetattr,
 };
 
+use tokio::io::Interest;
 use tokio::io::unix::AsyncFd;
 
 use crate::sys::tty;
@@ -207,8 +208,8 @@ pub fn input_pending(slave: impl AsFd) -> io::Result<usize> {
 ///
 /// # Errors
 /// When the runtime cannot take one more.
-pub fn register(fd: OwnedFd) -> io::Result<AsyncFd<OwnedFd>> {
-    crate::sys::register(fd)
+pub fn register(fd: OwnedFd, interest: Interest) -> io::Result<AsyncFd<OwnedFd>> {
+    crate::sys::register(fd, interest)
 }
 
 #[cfg(test)]

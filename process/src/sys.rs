@@ -92,20 +92,23 @@ pub(crate) enum Ended {
 pub(crate) enum Reaped {
     /// This child ended and is gone now.
     Child(i32, Ended),
+    /// This child was stopped.
+    Stopped(i32),
     /// There are children, none has ended.
     None,
     /// There is no child.
     NoChildren,
 }
 
-/// Reaps one ended child without waiting.
-pub(crate) fn reap(pid: Option<i32>) -> Reaped {
+/// Reaps one ended child, or tells of a stopped one, without waiting.
+pub(crate) fn reap() -> Reaped {
     loop {
         let mut status = 0;
         // SAFETY: `status` is a valid place for the answer.
-        let found = unsafe { libc::waitpid(pid.unwrap_or(-1), &mut status, libc::WNOHANG) };
+        let found = unsafe { libc::waitpid(-1, &mut status, libc::WNOHANG | libc::WUNTRACED) };
         match found {
             0 => return Reaped::None,
+            found if found > 0 && libc::WIFSTOPPED(status) => return Reaped::Stopped(found),
             found if found > 0 => {
                 let ended = if libc::WIFSIGNALED(status) {
                     Ended::Signal(libc::WTERMSIG(status))
@@ -141,7 +144,10 @@ pub(crate) fn kill_group(group: i32, signal: i32) -> std::io::Result<()> {
 }
 
 /// Registers a descriptor with the runtime at hand.
-pub(crate) fn register(fd: std::os::fd::OwnedFd) -> std::io::Result<tokio::io::unix::AsyncFd<std::os::fd::OwnedFd>> {
+pub(crate) fn register(
+    fd: std::os::fd::OwnedFd,
+    interest: tokio::io::Interest,
+) -> std::io::Result<tokio::io::unix::AsyncFd<std::os::fd::OwnedFd>> {
     // SAFETY: an `OwnedFd` keeps its one descriptor open, and keeps it the same, until it is dropped.
-    Ok(unsafe { tokio::io::unix::AsyncFd::register(fd) }?)
+    Ok(unsafe { tokio::io::unix::AsyncFd::register_with_interest(fd, interest) }?)
 }

@@ -207,6 +207,7 @@ impl Guard {
         let mut bytes = [0; Failure::SIZE];
         let mut status = std::fs::File::from(status);
         let failure = status.read_exact(&mut bytes).ok().and_then(|()| Failure::decode(&bytes));
+        drop(status);
         self.host.say(match failure {
             Some(failure) => Report::Failed(failure),
             None => Report::Started { leader, start: sys::process(leader).map_or(0, |process| process.start) },
@@ -217,7 +218,8 @@ impl Guard {
     fn reap(&mut self) -> (bool, bool) {
         let mut reaped = false;
         loop {
-            match sys::reap(None) {
+            match sys::reap() {
+                Reaped::Stopped(_) => {}
                 Reaped::Child(pid, ended) => {
                     reaped = true;
                     if self.leader == Some(pid) {

@@ -95,14 +95,26 @@ impl Server {
         }
     }
 
-    /// Reaps guardians, and orphans of killed ones.
-    fn reap(&mut self) {
-        while let Reaped::Child(pid, ended) = sys::reap(None) {
-            if let Some(control) = self.guardians.remove(&pid)
-                && ended != Ended::Code(0)
-            {
-                say(&control, Report::Lost);
-                self.lost.push(control);
+    /// Reaps guardians, and orphans of killed ones; whether there was one.
+    fn reap(&mut self) -> bool {
+        let mut reaped = false;
+        loop {
+            match sys::reap() {
+                Reaped::Child(pid, ended) => {
+                    reaped = true;
+                    if let Some(control) = self.guardians.remove(&pid)
+                        && ended != Ended::Code(0)
+                    {
+                        say(&control, Report::Lost);
+                        self.lost.push(control);
+                    }
+                }
+                // A command that stops its guardian does not get rid of it.
+                Reaped::Stopped(pid) if self.guardians.contains_key(&pid) => {
+                    let _ = sys::kill(pid, libc::SIGCONT);
+                }
+                Reaped::Stopped(_) => {}
+                Reaped::None | Reaped::NoChildren => return reaped,
             }
         }
     }
@@ -128,16 +140,7 @@ impl Server {
                 let _ = sys::kill(*pid, libc::SIGKILL);
             }
             let before = self.lost.len();
-            let mut reaped = false;
-            while let Reaped::Child(pid, ended) = sys::reap(None) {
-                reaped = true;
-                if let Some(control) = self.guardians.remove(&pid)
-                    && ended != Ended::Code(0)
-                {
-                    say(&control, Report::Lost);
-                    self.lost.push(control);
-                }
-            }
+            let reaped = self.reap();
             if children.is_empty() && !reaped && before == self.lost.len() {
                 quiet += 1;
             } else if reaped {

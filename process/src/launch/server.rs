@@ -22,6 +22,17 @@ pub(crate) struct Server {
     process: Mutex<Option<std::process::Child>>,
 }
 
+impl Server {
+    /// A command that stopped the server does not keep others from being started.
+    fn wake(&self) {
+        let process = self.process.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(process) = &*process {
+            // Not reaped, so the number is its own.
+            let _ = crate::sys::kill(process.id().cast_signed(), libc::SIGCONT);
+        }
+    }
+}
+
 impl Drop for Server {
     fn drop(&mut self) {
         let _ = self.socket.shutdown(std::net::Shutdown::Both);
@@ -70,6 +81,7 @@ impl Servers {
     async fn current(&self, program: &Path) -> Result<Arc<Server>, SpawnError> {
         let mut current = self.current.lock().await;
         if let Some(server) = &*current {
+            server.wake();
             return Ok(Arc::clone(server));
         }
         let server = Arc::new(connect(program).await?);

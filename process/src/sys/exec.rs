@@ -123,23 +123,31 @@ impl ExecPlan {
     }
 }
 
+/// Gives every signal its default action, also those the C library keeps for itself and would not let us set.
+#[cfg(target_os = "linux")]
+pub(crate) fn default_signals() {
+    // All zero is the default action without flags and with an empty mask, whatever the order of the fields is.
+    let action = [0_u64; 8];
+    for signal in 1..=64 {
+        // SAFETY: the buffer is larger than the kernel's structure; a signal that cannot be set is an error, which
+        // changes nothing. The last argument is the size of the kernel's set of signals in bytes.
+        unsafe { libc::syscall(libc::SYS_rt_sigaction, signal, action.as_ptr(), 0, 8) };
+    }
+}
+
 /// Gives every signal its default action.
+#[cfg(not(target_os = "linux"))]
 pub(crate) fn default_signals() {
     // SAFETY: the structure is plain data; signals that cannot be set are an error, which changes nothing.
     unsafe {
         let mut action: libc::sigaction = std::mem::zeroed();
         action.sa_sigaction = libc::SIG_DFL;
         libc::sigemptyset(&mut action.sa_mask);
-        for signal in 1..=LAST_SIGNAL {
+        for signal in 1..=31 {
             libc::sigaction(signal, &action, std::ptr::null_mut());
         }
     }
 }
-
-#[cfg(target_os = "linux")]
-const LAST_SIGNAL: libc::c_int = 64;
-#[cfg(not(target_os = "linux"))]
-const LAST_SIGNAL: libc::c_int = 31;
 
 fn errno() -> i32 {
     io::Error::last_os_error().raw_os_error().unwrap_or(0)

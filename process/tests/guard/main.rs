@@ -4,6 +4,9 @@
 
 mod basics;
 mod fixtures;
+mod limits;
+mod rights;
+mod stopping;
 mod support;
 
 /// Before `main`, since libtest has threads afterwards: this very program serves as fork server, and as the

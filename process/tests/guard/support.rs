@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use process::{
     Child, CommandSpec, Guardian, Launcher, LauncherConfig, Output, PtySettings, PtySize, SpawnError, Stdio, pty,
 };
+use tokio::io::Interest;
 use tokio::io::unix::AsyncFd;
 
 /// Longer than anything takes on a loaded machine; reaching it is a failure.
@@ -140,7 +141,12 @@ impl Running {
             (None, Some(pipes)) => (pipes.stdout, None),
             other => panic!("one of both: {other:?}"),
         };
-        Ok(Self { child, _slave: slave, output: pty::register(output).unwrap(), text: String::new() })
+        Ok(Self {
+            child,
+            _slave: slave,
+            output: pty::register(output, Interest::READABLE).unwrap(),
+            text: String::new(),
+        })
     }
 
     /// `sh -c` on a terminal.
@@ -223,4 +229,47 @@ pub(crate) fn rest(fd: OwnedFd) -> String {
         Err(error) => assert_eq!(error.kind(), std::io::ErrorKind::WouldBlock),
     }
     String::from_utf8(bytes).unwrap()
+}
+
+/// Writes to the terminal as if typed.
+pub(crate) fn write(running: &Running, text: &str) {
+    assert_eq!(nix::unistd::write(&running.output, text.as_bytes()).unwrap(), text.len());
+}
+
+/// Whether tests that need root can run; says so when not.
+pub(crate) fn is_root(test: &str) -> bool {
+    let root = nix::unistd::geteuid().is_root();
+    if !root {
+        eprintln!("skipped: {test} needs root");
+    }
+    root
+}
+
+/// Eight processes that leave their parent, group, session or environment in different ways. Each prints its pid
+/// as `p=NUMBER`; the last line is `ready`.
+pub(crate) const ESCAPEES: &str = "sleep 71 & echo p=$!
+    nohup sleep 72 >/dev/null 2>&1 & echo p=$!
+    setsid sleep 73 & echo p=$!
+    (setsid sh -c 'echo p=$$; exec sleep 74 >/dev/null 2>&1' &)
+    set -m; sleep 75 & echo p=$!; set +m
+    (env -i setsid /bin/sh -c 'echo p=$$; exec sleep 76 >/dev/null 2>&1' &)
+    sleep 77 & kill -STOP $!; echo p=$!
+    echo p=$$
+    sleep 0.3; echo ready; exec sleep 79";
+
+/// Ends recorded processes when the test does, however it ends.
+pub(crate) struct Recorded(pub(crate) Vec<i32>);
+
+impl Recorded {
+    pub(crate) fn alive(&self) -> Vec<i32> {
+        self.0.iter().copied().filter(|pid| is_alive(*pid)).collect()
+    }
+}
+
+impl Drop for Recorded {
+    fn drop(&mut self) {
+        for pid in self.alive() {
+            let _ = nix::sys::signal::kill(nix::unistd::Pid::from_raw(pid), nix::sys::signal::Signal::SIGKILL);
+        }
+    }
 }
