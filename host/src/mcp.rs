@@ -25,6 +25,7 @@ mod clients;
 mod config;
 mod form;
 mod lines;
+mod overlong;
 mod progress;
 mod render;
 mod rounds;

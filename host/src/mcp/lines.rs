@@ -9,17 +9,20 @@ use rmcp::transport::Transport;
 use rmcp::transport::async_rw::AsyncRwTransport;
 use tokio::io::{AsyncRead, AsyncWrite};
 
-/// The longest line that is taken, in bytes. A longer one is dropped without an answer, and logged.
+use super::overlong::Bounded;
+
+/// The longest line that is taken, in bytes.
 const MAX_LINE: usize = 16 * 1024 * 1024;
 
 /// JSON lines over a pair of streams.
 ///
+/// - A line over 16 MiB is dropped while it is read; a request is answered with `-32600`.
 /// - A line that is not JSON is ignored. JSON that is no message, a batch among it, is answered with `-32600` and no
 ///   id. Both leave the connection open.
 /// - Before the first request that opens a lifecycle, whatever is not a request is ignored; to the SDK it would be a
 ///   reason to close.
-pub(crate) struct Lines<R: AsyncRead, W: AsyncWrite> {
-    inner: AsyncRwTransport<RoleServer, R, W>,
+pub(crate) struct Lines<R: AsyncRead + Unpin, W: AsyncWrite> {
+    inner: AsyncRwTransport<RoleServer, Bounded<R>, W>,
     open: bool,
 }
 
@@ -29,7 +32,8 @@ where
     W: AsyncWrite + Send + Unpin + 'static,
 {
     pub(crate) fn new(input: R, output: W) -> Self {
-        Self { inner: AsyncRwTransport::new_server(input, output).with_max_line_length(MAX_LINE), open: false }
+        let input = Bounded::new(input, MAX_LINE);
+        Self { inner: AsyncRwTransport::new_server(input, output).with_max_line_length(usize::MAX), open: false }
     }
 }
 

@@ -7,8 +7,9 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 
 use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, ClientCapabilities, Implementation, InitializeRequestParams,
-    InitializeResult, ListToolsResult, PaginatedRequestParams, ProtocolVersion, ServerCapabilities, ServerConfig, Tool,
+    CallToolRequestParams, CallToolResponse, ClientCapabilities, CustomRequest, CustomResult, ErrorCode,
+    Implementation, InitializeRequestParams, InitializeResult, ListToolsResult, PaginatedRequestParams,
+    ProtocolVersion, ServerCapabilities, ServerConfig, Tool,
 };
 use rmcp::service::{RequestContext, RoleServer};
 use rmcp::{ErrorData, ServerHandler};
@@ -17,6 +18,7 @@ use tokio::runtime::Handle;
 use tool_api::{ToolCall, ToolErrorKind};
 
 use super::ask::{Ask, Asked, Way};
+use super::overlong::OVERLONG;
 use super::rounds::{Rounds, call_identity};
 use super::{ASK, Config, clients, progress, render};
 use crate::{CallOptions, Chat, Host, Registry};
@@ -152,6 +154,17 @@ impl ServerHandler for Server {
         // The answer of a cancelled call is dropped, and notices must not be lost with it.
         let notices = if context.ct.is_cancelled() { None } else { self.host.inbox().take(self.chat.id()).text() };
         Ok(CallToolResponse::Complete(render::result(result, notices)))
+    }
+
+    async fn on_custom_request(
+        &self,
+        request: CustomRequest,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<CustomResult, ErrorData> {
+        Err(match request.method.as_str() {
+            OVERLONG => ErrorData::invalid_request("the message is too long, at most 16 MiB are taken", None),
+            _ => ErrorData::new(ErrorCode::METHOD_NOT_FOUND, request.method, None),
+        })
     }
 }
 

@@ -164,7 +164,7 @@ impl Client {
     }
 
     /// Returns the next request or notification of the server with this method.
-    pub(crate) fn from_server(&mut self, method: &str) -> Value {
+    pub(crate) fn server_sent(&mut self, method: &str) -> Value {
         self.take(method, |message| message["method"] == method)
     }
 

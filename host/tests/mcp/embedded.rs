@@ -38,7 +38,7 @@ impl Fixture {
         let stop = CancellationToken::new();
         let (ours, theirs) = UnixStream::pair().unwrap();
         theirs.set_nonblocking(true).unwrap();
-        let tools: Vec<Arc<dyn Tool>> = ["gate", "secret", "wait", "note"]
+        let tools: Vec<Arc<dyn Tool>> = ["gate", "secret", "wait", "note", "limit"]
             .into_iter()
             .map(|name| Arc::new(Fake { spec: spec(name), seen: Arc::clone(&seen) }) as Arc<dyn Tool>)
             .collect();
@@ -116,6 +116,7 @@ impl Tool for Fake {
                 self.seen.cancelled.fetch_add(1, Ordering::SeqCst);
                 Err(ToolError::new(ToolErrorKind::Cancelled, "the wait was cancelled"))
             }
+            "limit" => Ok(ToolOutput::text(format!("{:?}", ctx.wait_limit))),
             _ => {
                 ctx.notices.notify(Notice {
                     chat: ctx.chat.clone(),

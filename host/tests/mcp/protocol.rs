@@ -33,7 +33,7 @@ fn every_version_lists_and_calls() {
         let list = client.request("tools/list", json!({}));
         let names: Vec<&str> =
             list["result"]["tools"].as_array().unwrap().iter().map(|tool| tool["name"].as_str().unwrap()).collect();
-        assert_eq!(names, ["gate", "secret", "wait", "note"]);
+        assert_eq!(names, ["gate", "secret", "wait", "note", "limit"]);
         let result = client.call("secret", json!({"prompts": []}));
         assert_eq!(texts(&result), ["0 characters"], "{era:?}");
         assert_eq!(result.get("resultType").is_some(), era == Era::Modern, "{era:?}");
@@ -141,7 +141,7 @@ fn progress_grows_while_a_call_runs() {
         let id = client.begin("tools/call", params);
         let mut last = 0.0;
         for _ in 0..3 {
-            let progress = client.from_server("notifications/progress");
+            let progress = client.server_sent("notifications/progress");
             assert_eq!(progress["params"]["progressToken"], "p1");
             let value = progress["params"]["progress"].as_f64().unwrap();
             assert!(value > last, "{value} after {last}");
@@ -155,6 +155,23 @@ fn progress_grows_while_a_call_runs() {
         client.call("secret", json!({}));
         client.cancel(id);
         reaches(&fixture.seen.cancelled, 2);
+    }
+}
+
+#[test]
+fn the_wait_limit_follows_the_name_of_the_client() {
+    for era in ERAS {
+        for (name, configured, expected) in [
+            ("claude-code", None, "Some(110s)"),
+            ("codex-mcp-client", None, "Some(240s)"),
+            ("test", None, "Some(50s)"),
+            ("claude-code", Some(1_500), "Some(1.5s)"),
+            ("claude-code", Some(0), "None"),
+        ] {
+            let (_fixture, client) = Fixture::serve(Config { wait_limit_ms: configured, ..Config::default() });
+            let mut client = client.named(name).open(era);
+            assert_eq!(texts(&client.call("limit", json!({}))), [expected], "{era:?} {name}");
+        }
     }
 }
 
@@ -195,9 +212,16 @@ fn lines_that_are_no_messages_do_no_harm() {
 }
 
 #[test]
-fn a_line_over_the_limit_is_dropped_and_the_connection_lives() {
-    let (_fixture, mut client) = opened(Era::Modern);
-    let huge = "x".repeat(17 << 20);
-    client.send(&json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": huge}}));
-    assert_eq!(texts(&client.call("secret", json!({}))), ["0 characters"]);
+fn a_request_over_the_limit_is_refused_and_the_connection_lives() {
+    for era in ERAS {
+        let (_fixture, mut client) = opened(era);
+        let id = client.begin_call("secret", json!({"prompts": ["x".repeat(17 << 20)]}));
+        let response = client.response(id);
+        assert!(response["error"]["code"].is_i64(), "{response}");
+        if era != Era::Modern {
+            assert_eq!(response["error"]["code"], -32600);
+            assert!(response["error"]["message"].as_str().unwrap().contains("16 MiB"), "{response}");
+        }
+        assert_eq!(texts(&client.call("secret", json!({}))), ["0 characters"]);
+    }
 }

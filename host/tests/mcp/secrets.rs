@@ -74,10 +74,10 @@ fn nobody_answers_in_time() {
     let (_fixture, client) = Fixture::serve(Config { answer_timeout_ms: 100, ..Config::default() });
     let mut client = client.open(Era::Legacy("2025-11-25"));
     let id = client.begin_call("secret", json!({"prompts": ["Passphrase:"]}));
-    let request = client.from_server("elicitation/create");
+    let request = client.server_sent("elicitation/create");
     assert_eq!(texts(&client.result(id)), ["Refused"]);
     // The client learns that the question is void.
-    let void = client.from_server("notifications/cancelled");
+    let void = client.server_sent("notifications/cancelled");
     assert_eq!(void["params"]["requestId"], request["id"]);
 }
 
@@ -86,9 +86,9 @@ fn a_cancelled_call_withdraws_its_question() {
     let (_fixture, client) = Fixture::serve(Config::default());
     let mut client = client.open(Era::Legacy("2025-11-25"));
     let id = client.begin_call("secret", json!({"prompts": ["Passphrase:"]}));
-    let request = client.from_server("elicitation/create");
+    let request = client.server_sent("elicitation/create");
     client.cancel(id);
-    let void = client.from_server("notifications/cancelled");
+    let void = client.server_sent("notifications/cancelled");
     assert_eq!(void["params"]["requestId"], request["id"]);
     assert_eq!(texts(&client.call("secret", json!({}))), ["0 characters"]);
 }
