@@ -27,11 +27,11 @@ pub enum AssembleError {
 /// # Errors
 /// A configuration that a tool refuses.
 pub fn builtin_tools(settings: &Settings) -> Result<Vec<Arc<dyn Tool>>, SettingErrors> {
-    let mut shared = Shared::default();
+    let shared = Shared::default();
     let mut errors = Vec::new();
     let mut tools = Vec::with_capacity(BUILTINS.len());
     for builtin in BUILTINS.iter().filter(|builtin| settings.is_enabled(builtin)) {
-        match (builtin.build)(&settings.tool(builtin.name), &mut shared) {
+        match (builtin.build)(&settings.tool(builtin.name), &shared) {
             Ok(tool) => tools.push(tool),
             Err(found) => {
                 let inner = found.key.map_or(String::new(), |key| format!(".{key}"));

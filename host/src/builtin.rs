@@ -19,7 +19,7 @@ pub(crate) struct Builtin {
     pub(crate) build: Build,
 }
 
-type Build = fn(&Value, &mut Shared) -> Result<Arc<dyn Tool>, Problem>;
+type Build = fn(&Value, &Shared) -> Result<Arc<dyn Tool>, Problem>;
 
 /// Serves as the fork server of commands when this process was started as one, and then never returns. Else, and in a
 /// build without a tool that runs commands, returns at once.
@@ -33,10 +33,49 @@ pub fn run_if_requested() {
 
 /// What the tools of one host share.
 #[derive(Debug, Default)]
-pub(crate) struct Shared {}
+pub(crate) struct Shared {
+    #[cfg(all(unix, feature = "shell-session"))]
+    engine: std::cell::OnceCell<process::Engine>,
+}
+
+#[cfg(all(unix, feature = "shell-session"))]
+impl Shared {
+    /// Returns the one engine of the host; it starts nothing before the first command.
+    fn engine(&self) -> process::Engine {
+        self.engine.get_or_init(|| process::Engine::new(process::EngineConfig::default())).clone()
+    }
+}
 
 /// Every tool of this build, in the order they are listed.
 pub(crate) const BUILTINS: &[Builtin] = &[
+    #[cfg(all(unix, feature = "shell-session"))]
+    Builtin {
+        name: "shell_session",
+        runs_commands: true,
+        section: Section {
+            limits: &[
+                "per_chat",
+                "total",
+                "finished",
+                "idle_ms",
+                "lifetime_ms",
+                "retained_chars",
+                "max_chars",
+                "max_chars_limit",
+                "input_limit",
+                "wait_limit_ms",
+            ],
+            defaults: defaults::<tool_shell_session::Config>,
+            check: |table| {
+                let config = parse::<tool_shell_session::Config>(table)?;
+                config.validate().map_err(|error| Problem::at(error.key, error.problem))
+            },
+        },
+        build: |table, shared| {
+            let tool = tool_shell_session::ShellSession::new(shared.engine(), parse(table)?);
+            Ok(Arc::new(tool.map_err(|error| Problem::at(error.key, error.problem))?))
+        },
+    },
     #[cfg(feature = "sleep")]
     Builtin {
         name: "sleep",
