@@ -1,5 +1,8 @@
 //! `xtask test`.
 
+#[cfg(unix)]
+use std::{fs, process::Command};
+
 use crate::workspace::Workspace;
 
 fn manifest(name: &str, rest: &str) -> String {
@@ -70,4 +73,36 @@ fn unknown_words_are_refused() {
     assert_eq!(outcome.stderr, "error: there is no crate `god`; the crates are good\n");
     assert_eq!(workspace.xtask(&["tets"]).code, Some(2));
     assert_eq!(workspace.xtask(&["test", "--lsit"]).code, Some(2));
+}
+
+/// Ends a process that a test left behind, also when this test fails.
+#[cfg(unix)]
+#[derive(Debug)]
+struct Left(String);
+
+#[cfg(unix)]
+impl Drop for Left {
+    fn drop(&mut self) {
+        let _ = Command::new("kill").arg(&self.0).status();
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn a_process_that_a_test_left_behind_is_found() {
+    let source = r#"
+#[test]
+fn leaves() {
+    let child = std::process::Command::new("sleep").arg("300").spawn().unwrap();
+    std::fs::write(concat!(env!("CARGO_MANIFEST_DIR"), "/pid"), child.id().to_string()).unwrap();
+}
+"#;
+    let workspace =
+        Workspace::new(&["leaky"], &[("leaky/Cargo.toml", &manifest("leaky", "")), ("leaky/src/lib.rs", source)]);
+    let outcome = workspace.xtask(&["test"]);
+    let _left = Left(fs::read_to_string(workspace.path().join("leaky/pid")).expect("the test ran"));
+    assert_eq!(outcome.code, Some(1), "{outcome:?}");
+    let failure = "  leaky: test: a process that it started still holds its output 5 s after its end\n";
+    assert!(outcome.stdout.contains(failure), "{outcome:?}");
+    assert!(outcome.stdout.ends_with("\n1 passed, 1 failed\n"), "{outcome:?}");
 }
