@@ -5,12 +5,14 @@
 mod error;
 mod known;
 mod layer;
+mod rules;
 pub(crate) mod section;
 mod workspace;
 
 use std::path::{Path, PathBuf};
 
 use figment::Figment;
+use policy::{Mode, Policy, Rules};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
@@ -20,6 +22,7 @@ use layer::Layer;
 use section::{Problem, Section};
 
 pub use error::{Origin, SettingError, SettingErrors};
+pub use rules::rules_file;
 pub use workspace::Ignored;
 
 /// The name of a workspace's file, in its root.
@@ -38,20 +41,12 @@ pub struct Sources {
     pub user_file_required: bool,
     /// The root of the workspace, whose `.toolhost.toml` is read if there is one.
     pub workspace: Option<PathBuf>,
+    /// The person's home directory, which `~` means in rules.
+    pub home: Option<PathBuf>,
     /// The environment; only `TOOLHOST_*` is looked at.
     pub variables: Vec<(String, String)>,
     /// Keys that flags set: the flag's name, the key, the value.
     pub flags: Vec<(String, String, String)>,
-}
-
-/// How the host decides what the rules leave open.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
-#[serde(rename_all = "lowercase")]
-#[non_exhaustive]
-pub enum Mode {
-    /// The rules, then the person.
-    #[default]
-    Ask,
 }
 
 /// The table `[bus]`.
@@ -70,30 +65,29 @@ impl Default for BusSettings {
     }
 }
 
-/// One layer of permission rules: the table `permission` of a file, in the file's order.
+/// The table `permission` of one file, in the file's order.
 #[derive(Clone, Debug, PartialEq)]
-pub struct RuleTable {
+pub struct RuleLayer {
     /// The file.
     pub origin: Origin,
-    /// Whether it is the workspace's, which can only tighten.
-    pub untrusted: bool,
-    /// The table.
+    /// The table, without what has no effect.
     pub table: Value,
+    rules: Rules,
 }
 
 /// A valid configuration.
 #[derive(Clone, Debug)]
 pub struct Settings {
-    /// How the host decides what the rules leave open.
-    pub mode: Mode,
     /// Limits of the bus.
     pub bus: BusSettings,
     /// The environment of commands.
     pub env: EnvConfig,
     /// The permission rules, the person's first.
-    pub rules: Vec<RuleTable>,
+    pub rules: Vec<RuleLayer>,
     /// What the workspace's file tried to loosen.
     pub ignored: Vec<Ignored>,
+    mode: Mode,
+    home: Option<PathBuf>,
     /// All values as they hold, in the order of the defaults.
     values: Value,
     figment: Figment,
@@ -120,9 +114,22 @@ impl Settings {
         let mut errors = Vec::new();
         let mut figment = Figment::from(Layer::defaults(&defaults));
         let mut rules = Vec::new();
+        let home = sources.home.as_deref();
+        let mut add_rules = |layer: &Layer, errors: &mut Vec<SettingError>| match rules::rules(layer, home) {
+            Ok(found) => rules.extend(found.zip(layer.permission.clone()).map(|(rules, table)| RuleLayer {
+                origin: layer.origin.clone(),
+                table,
+                rules,
+            })),
+            Err(error) => errors.push(error),
+        };
         if let Some(path) = &sources.user_file {
             match Layer::file(path, "file") {
-                Ok(Some(layer)) => figment = add(figment, layer, &defaults, &mut rules, &mut errors),
+                Ok(Some(layer)) => {
+                    known::check(&layer, &defaults, &mut errors);
+                    add_rules(&layer, &mut errors);
+                    figment = figment.merge(layer);
+                }
                 Ok(None) if sources.user_file_required => {
                     let origin = Origin::new(format!("file {}", path.display()));
                     errors.push(SettingError::new("", origin, "the file does not exist"));
@@ -137,8 +144,14 @@ impl Settings {
                 Ok(Some(layer)) => {
                     known::check(&layer, &defaults, &mut errors);
                     let before: Value = figment.extract().unwrap_or_else(|_| defaults.clone());
-                    let layer = workspace::tighten(layer, &before, &mut ignored);
-                    rules.extend(rule_table(&layer, true));
+                    let mut layer = workspace::tighten(layer, &before, &mut ignored);
+                    // Read first, so that a mistake is an error also where the rule has no effect.
+                    if let Err(error) = rules::rules(&layer, home) {
+                        errors.push(error);
+                    } else {
+                        rules::without_allow(&mut layer, &mut ignored);
+                        add_rules(&layer, &mut errors);
+                    }
                     figment = figment.merge(layer);
                 }
                 Ok(None) => {}
@@ -146,17 +159,30 @@ impl Settings {
             }
         }
         for layer in variables(&sources.variables).into_iter().chain(flags(&sources.flags)) {
-            figment = add(figment, layer, &defaults, &mut rules, &mut errors);
+            known::check(&layer, &defaults, &mut errors);
+            figment = figment.merge(layer);
         }
         if !errors.is_empty() {
             return Err(SettingErrors(errors));
         }
-        Self::check(figment, &defaults, rules, ignored)
+        let mut settings = Self::check(figment, &defaults)?;
+        (settings.rules, settings.ignored, settings.home) = (rules, ignored, sources.home.clone());
+        Ok(settings)
     }
 
     /// The defaults alone.
     pub fn defaults() -> Self {
         Self::load(&Sources::default()).expect("the defaults are valid, which the tests check")
+    }
+
+    /// Makes the policy: the rules of every file, the mode, the home directory.
+    pub fn policy(&self) -> Policy {
+        let policy = Policy::new().with_mode(self.mode);
+        let policy = self.rules.iter().fold(policy, |policy, layer| policy.with_layer(layer.rules.clone()));
+        match &self.home {
+            Some(home) => policy.with_home(home),
+            None => policy,
+        }
     }
 
     /// Lists every value and where it comes from, in the order of the defaults.
@@ -190,12 +216,7 @@ impl Settings {
         origin_of(&self.figment, key)
     }
 
-    fn check(
-        figment: Figment,
-        defaults: &Value,
-        rules: Vec<RuleTable>,
-        ignored: Vec<Ignored>,
-    ) -> Result<Self, SettingErrors> {
+    fn check(figment: Figment, defaults: &Value) -> Result<Self, SettingErrors> {
         let merged: Value = figment
             .extract()
             .map_err(|error| SettingError::new("", Origin::new("configuration"), error.to_string()))?;
@@ -205,13 +226,10 @@ impl Settings {
             let origin = origin_of(&figment, &key);
             errors.push(SettingError::new(key, origin, problem));
         };
-        match values["mode"].as_str() {
-            Some("ask") => {}
-            Some(later @ ("smart" | "plan")) => {
-                fail("mode".into(), format!("the mode \"{later}\" is not available yet; allowed is \"ask\""));
-            }
-            _ => fail("mode".into(), format!("got {}; allowed is \"ask\"", values["mode"])),
-        }
+        let mode = parse_mode(&values["mode"]).unwrap_or_else(|problem| {
+            fail("mode".to_owned(), problem);
+            Mode::default()
+        });
         for (key, section) in sections() {
             let pointer = format!("/{}", key.replace('.', "/"));
             let table = values.pointer(&pointer).map(without_enabled).unwrap_or_default();
@@ -225,7 +243,7 @@ impl Settings {
         let typed = "every section was checked";
         let bus = section::parse(&values["bus"]).expect(typed);
         let env = section::parse(&values["env"]).expect(typed);
-        Ok(Self { mode: Mode::Ask, bus, env, rules, ignored, values, figment })
+        Ok(Self { bus, env, rules: Vec::new(), ignored: Vec::new(), mode, home: None, values, figment })
     }
 }
 
@@ -258,23 +276,6 @@ fn defaults() -> Value {
     all.into()
 }
 
-fn add(
-    figment: Figment,
-    layer: Layer,
-    defaults: &Value,
-    rules: &mut Vec<RuleTable>,
-    errors: &mut Vec<SettingError>,
-) -> Figment {
-    known::check(&layer, defaults, errors);
-    rules.extend(rule_table(&layer, false));
-    figment.merge(layer)
-}
-
-fn rule_table(layer: &Layer, untrusted: bool) -> Option<RuleTable> {
-    let table = layer.permission.clone()?;
-    Some(RuleTable { origin: layer.origin.clone(), untrusted, table })
-}
-
 /// One layer a variable, so that each value knows its variable.
 fn variables(all: &[(String, String)]) -> Vec<Layer> {
     let mut ours: Vec<_> =
@@ -298,6 +299,20 @@ fn flags(all: &[(String, String, String)]) -> Vec<Layer> {
         layer
     });
     layers.collect()
+}
+
+/// Reads a mode.
+///
+/// # Errors
+/// What is allowed, for a mode that does not exist or that this version does not have.
+pub fn parse_mode(value: &Value) -> Result<Mode, String> {
+    match value.as_str() {
+        Some(later @ ("smart" | "plan")) => {
+            Err(format!("the mode \"{later}\" is not available yet; allowed is \"ask\""))
+        }
+        Some(text) => text.parse().map_err(|_| format!("got \"{text}\"; allowed is \"ask\"")),
+        None => Err(format!("got {value}; allowed is \"ask\"")),
+    }
 }
 
 /// Lists every section with its key.

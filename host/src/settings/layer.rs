@@ -37,17 +37,7 @@ impl Layer {
     /// Reads a TOML file; nothing if there is none.
     pub(crate) fn file(path: &Path, what: &str) -> Result<Option<Self>, SettingError> {
         let origin = Origin::new(format!("{what} {}", path.display()));
-        let fail = |problem: String| SettingError::new("", origin.clone(), problem);
-        match std::fs::metadata(path) {
-            Ok(metadata) if !metadata.is_file() => return Err(fail("the configuration is not a file".to_owned())),
-            Ok(metadata) if metadata.len() > MAX_FILE => {
-                return Err(fail(format!("the file has {} bytes, at most {MAX_FILE}", metadata.len())));
-            }
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-            _ => {}
-        }
-        let text = std::fs::read_to_string(path).map_err(|error| fail(format!("cannot read the file: {error}")))?;
-        Self::toml(&text, origin).map(Some)
+        read(path, &origin)?.map(|text| Self::toml(&text, origin)).transpose()
     }
 
     pub(crate) fn toml(text: &str, origin: Origin) -> Result<Self, SettingError> {
@@ -70,6 +60,21 @@ impl Layer {
         let Ok(value) = text.parse::<Value>();
         insert(&mut self.values, path, value);
     }
+}
+
+/// Reads a file; nothing if there is none.
+pub(crate) fn read(path: &Path, origin: &Origin) -> Result<Option<String>, SettingError> {
+    let fail = |problem: String| SettingError::new("", origin.clone(), problem);
+    match std::fs::metadata(path) {
+        // A directory, or a device that never ends.
+        Ok(metadata) if !metadata.is_file() => return Err(fail("it is not a file".to_owned())),
+        Ok(metadata) if metadata.len() > MAX_FILE => {
+            return Err(fail(format!("the file has {} bytes, at most {MAX_FILE}", metadata.len())));
+        }
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        _ => {}
+    }
+    std::fs::read_to_string(path).map(Some).map_err(|error| fail(format!("cannot read the file: {error}")))
 }
 
 pub(crate) fn insert(values: &mut Dict, path: &[String], value: Value) {

@@ -25,6 +25,7 @@ impl Case {
             user_file_required: true,
             workspace: Some(dir.path().to_owned()),
             variables: self.variables.iter().map(|(name, value)| (own(name), own(value))).collect(),
+            home: Some("/home/ann".into()),
             flags: self.flags.iter().map(|(flag, key, value)| (own(flag), own(key), own(value))).collect(),
         };
         Settings::load(&sources).map_err(|errors| errors.to_string().replace(dir.path().to_str().unwrap(), "DIR"))
@@ -138,11 +139,60 @@ fn rules_keep_their_order_and_their_file() {
         workspace: "[permission.bash]\n'git push *' = 'deny'",
         ..Case::default()
     };
-    let rules = case.load().unwrap().rules;
-    assert_eq!(rules[0].table.to_string(), r#"{"bash":{"git *":"allow","*":"ask"}}"#);
-    assert_eq!((rules[0].untrusted, rules[1].untrusted), (false, true));
+    let settings = case.load().unwrap();
+    assert_eq!(settings.rules[0].table.to_string(), r#"{"bash":{"git *":"allow","*":"ask"}}"#);
+    let origins: Vec<String> = settings
+        .policy()
+        .layers()
+        .iter()
+        .flat_map(policy::Rules::as_slice)
+        .map(|rule| rule.origin.rsplit('/').next().unwrap_or_default().to_owned())
+        .collect();
+    assert_eq!(
+        origins,
+        [
+            r#"toolhost.toml: permission.bash."git *""#,
+            r#"toolhost.toml: permission.bash."*""#,
+            r#".toolhost.toml: permission.bash."git push *""#
+        ]
+    );
+}
+
+#[test]
+fn a_mistake_in_a_rule_is_an_error() {
+    Case { user: "[permission.bash]\n'git *' = 'alow'", ..Case::default() }
+        .fails("`permission`: unknown variant `alow`, expected one of `allow`, `ask`, `deny` (file DIR/toolhost.toml)");
+    Case { workspace: "[permission.bash]\n'' = 'allow'", ..Case::default() }.fails(
+        "`permission`: `permission.bash.\"\"` is not a rule: the pattern is empty (workspace file DIR/.toolhost.toml)",
+    );
     Case { variables: &[("TOOLHOST_PERMISSION", "{bash=allow}")], ..Case::default() }
         .fails("`permission`: rules are set in a file only (variable TOOLHOST_PERMISSION)");
+}
+
+#[test]
+fn a_workspace_cannot_allow() {
+    let workspace = "permission.edit = 'allow'\n[permission.bash]\n'*' = 'allow'\n'rm *' = 'deny'\n'ls *' = 'allow'";
+    let settings = Case { workspace, ..Case::default() }.load().unwrap();
+    assert_eq!(settings.rules[0].table.to_string(), r#"{"bash":{"rm *":"deny"}}"#);
+    let ignored: Vec<&str> = settings.ignored.iter().map(|found| found.key.as_str()).collect();
+    assert_eq!(ignored, ["permission.edit", r#"permission.bash."*""#, r#"permission.bash."ls *""#]);
+}
+
+#[test]
+fn files_of_rules_are_json_or_toml() {
+    let dir = tempfile::tempdir().unwrap();
+    let check = |name: &str, text: &str| {
+        let path = dir.path().join(name);
+        fs::write(&path, text).unwrap();
+        let rules = rules_file(&path, None).map(|rules| rules.as_slice().len());
+        rules.map_err(|errors| errors.to_string().replace(dir.path().to_str().unwrap(), "DIR"))
+    };
+    assert_eq!(check("a.json", r#"{"permission": {"bash": {"git *": "allow", "*": "ask"}}}"#), Ok(2));
+    assert_eq!(check("b.toml", "[permission.bash]\n'git *' = 'allow'"), Ok(1));
+    assert_eq!(check("c", "{}"), Ok(0));
+    let unknown = "`bash`: the key is unknown; a file of rules has `permission` alone (file DIR/d.toml)";
+    assert_eq!(check("d.toml", "[bash]\n'git *' = 'allow'"), Err(unknown.to_owned()));
+    assert!(check("e.json", "{").unwrap_err().starts_with("the file is not JSON: EOF"));
 }
 
 #[test]

@@ -50,6 +50,8 @@ pub(crate) enum Command {
         #[arg(long)]
         json: bool,
     },
+    /// Explain what the policy would do with a command, without running it
+    Check(Check),
     /// Show every value of the configuration and where it comes from
     Config {
         /// Print one JSON object
@@ -79,6 +81,34 @@ pub(crate) struct Play {
     pub(crate) approve: Option<Approve>,
 }
 
+/// The exit code is 0 whatever the decision.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Check {
+    /// The command line
+    #[arg(
+        value_name = "COMMAND",
+        required_unless_present = "stdin",
+        conflicts_with = "stdin",
+        allow_hyphen_values = true
+    )]
+    pub(crate) command: Option<String>,
+    /// Print one JSON object
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// Answer one JSON line for each line read, a command as a JSON string
+    #[arg(long)]
+    pub(crate) stdin: bool,
+    /// Take the rules from this file alone: JSON or TOML with the table `permission`
+    #[arg(long, value_name = "FILE")]
+    pub(crate) rules: Option<PathBuf>,
+    /// The directory that `~` means, instead of $HOME
+    #[arg(long, value_name = "DIR")]
+    pub(crate) home: Option<PathBuf>,
+    /// Decide as for a process that stays open for input, as shell_session starts it
+    #[arg(long)]
+    pub(crate) interactive: bool,
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Approve {
     All,
@@ -105,6 +135,7 @@ impl Common {
             user_file: self.config.clone().or_else(platform),
             user_file_required: self.config.is_some(),
             workspace: Some(self.root()?),
+            home: std::env::var_os("HOME").map(PathBuf::from).filter(|home| home.is_absolute()),
             variables,
             flags,
         };
@@ -113,6 +144,11 @@ impl Common {
             tracing::warn!("`{}` is ignored: {} ({})", ignored.key, ignored.reason, ignored.origin);
         }
         Ok(settings)
+    }
+
+    /// Returns the mode that the flag names.
+    pub(crate) fn mode(&self) -> Option<&str> {
+        self.mode.as_deref()
     }
 
     /// Assembles the host.

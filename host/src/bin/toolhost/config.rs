@@ -46,11 +46,8 @@ fn to_json(settings: &Settings) -> Value {
         .into_iter()
         .map(|setting| (setting.key, json!({"value": setting.value, "origin": setting.origin.to_string()})))
         .collect();
-    let rules: Vec<Value> = settings
-        .rules
-        .iter()
-        .map(|rules| json!({"table": rules.table, "origin": rules.origin.to_string(), "untrusted": rules.untrusted}))
-        .collect();
+    let rules: Vec<Value> =
+        settings.rules.iter().map(|rules| json!({"table": rules.table, "origin": rules.origin.to_string()})).collect();
     let ignored: Vec<Value> = settings
         .ignored
         .iter()

@@ -1,6 +1,7 @@
 //! The program `toolhost`: the tools of this workspace for a person and for MCP clients.
 
 mod args;
+mod check;
 mod config;
 mod failure;
 mod output;
@@ -24,6 +25,7 @@ fn main() -> ExitCode {
         Command::Mcp => mcp(&args.common),
         Command::Play(play) => play::run(&args.common, play),
         Command::Tools { json } => tools::run(&args.common, *json),
+        Command::Check(check) => check::run(&args.common, check),
         Command::Config { json } => config::run(&args.common, *json),
     };
     done.unwrap_or_else(|failure| failure.report())
@@ -44,12 +46,19 @@ fn mcp(common: &args::Common) -> Result<ExitCode, Failure> {
 /// Shows warnings, or what `TOOLHOST_LOG` asks for (for example `debug` or `host=trace`), on standard error.
 fn log_to_stderr() {
     use tracing_subscriber::EnvFilter;
-    use tracing_subscriber::filter::LevelFilter;
+    use tracing_subscriber::filter::filter_fn;
     use tracing_subscriber::fmt::format::FmtSpan;
+    use tracing_subscriber::layer::SubscriberExt;
+    use tracing_subscriber::util::SubscriberInitExt;
 
+    // Below `info` the MCP SDK shows whole messages, and a person's answer can be a secret.
+    let no_messages = filter_fn(|meta| !meta.target().starts_with("rmcp") || *meta.level() <= tracing::Level::INFO);
     let builder = tracing_subscriber::fmt().with_writer(std::io::stderr);
     match std::env::var("TOOLHOST_LOG") {
-        Ok(filter) => builder.with_span_events(FmtSpan::CLOSE).with_env_filter(EnvFilter::new(filter)).init(),
-        Err(_) => builder.with_max_level(LevelFilter::WARN).init(),
+        Ok(filter) => {
+            let builder = builder.with_span_events(FmtSpan::CLOSE).with_env_filter(EnvFilter::new(filter));
+            builder.finish().with(no_messages).init();
+        }
+        Err(_) => builder.with_env_filter(EnvFilter::new("warn")).finish().with(no_messages).init(),
     }
 }
