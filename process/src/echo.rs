@@ -6,7 +6,7 @@
 mod pattern;
 
 use crate::text::Piece;
-use pattern::Pattern;
+use pattern::{Pattern, Progress};
 use std::collections::VecDeque;
 use std::sync::Arc;
 
@@ -43,30 +43,29 @@ fn echoed(line: &str) -> String {
 #[derive(Debug, Default)]
 struct Pass {
     lines: VecDeque<Arc<Pattern>>,
-    state: usize,
+    progress: Progress,
 }
 
 impl Pass {
     fn step(&mut self, byte: u8) -> bool {
         let Some(line) = self.lines.front() else { return false };
-        self.state = line.step(self.state, byte);
-        self.state == line.len()
+        self.progress.step(line, byte)
     }
 
     fn undo_char(&mut self) {
         if let Some(line) = self.lines.front() {
-            self.state = line.undo_char(self.state);
+            self.progress.undo_char(line);
         }
     }
 
     fn next(&mut self) -> Option<Arc<Pattern>> {
-        self.state = 0;
+        self.progress = Progress::default();
         self.lines.pop_front()
     }
 
     fn clear(&mut self) {
         self.lines.clear();
-        self.state = 0;
+        self.progress = Progress::default();
     }
 }
 
@@ -74,7 +73,7 @@ impl Pass {
 #[derive(Debug)]
 pub struct TextWait {
     needle: Pattern,
-    state: usize,
+    progress: Progress,
     first: Pass,
     second: Pass,
     second_allowed: bool,
@@ -98,8 +97,8 @@ impl TextWait {
         Self {
             matched: needle.is_empty(),
             needle: Pattern::new(&needle),
-            state: 0,
-            first: Pass { lines, state: 0 },
+            progress: Progress::default(),
+            first: Pass { lines, progress: Progress::default() },
             second: Pass::default(),
             second_allowed: false,
             at: 0,
@@ -155,9 +154,7 @@ impl TextWait {
 
     fn byte(&mut self, byte: u8) {
         self.at += 1;
-        self.state = self.needle.step(self.state, byte);
-        let found = self.state == self.needle.len();
-        if found {
+        if self.progress.step(&self.needle, byte) {
             self.doubtful.get_or_insert(self.at);
         }
         if self.first.step(byte) {
@@ -176,36 +173,40 @@ impl TextWait {
     /// An echo has just ended: what was in doubt was part of it, and nothing reaches across it.
     fn mask(&mut self) {
         self.doubtful = None;
-        self.state = 0;
-        self.first.state = 0;
-        self.second.state = 0;
+        self.progress = Progress::default();
+        self.first.progress = Progress::default();
+        self.second.progress = Progress::default();
     }
 
     /// Believes what is in doubt as soon as no echo that could cover it can still come.
     fn settle(&mut self) {
         let Some(end) = self.doubtful else { return };
-        let second = if self.second_allowed { self.second.state } else { 0 };
-        let echo = self.at.saturating_sub(self.first.state.max(second) as u64);
+        let second = if self.second_allowed { self.second.progress.matched() } else { 0 };
+        let echo = self.at.saturating_sub(self.first.progress.matched().max(second) as u64);
         self.matched = end <= echo;
     }
 
     /// The line is written anew from its start, or it is a line editor's own wrap at the right margin: a space, or
     /// the character that follows, printed once into the next row.
     fn line_return(&mut self, next: &str) {
-        self.state = 0;
-        let wrapped = self.last.is_some_and(|last| last == ' ' || next.starts_with(last));
-        for pass in [&mut self.first, &mut self.second] {
-            if wrapped {
-                pass.undo_char();
-            } else {
-                pass.state = 0;
+        self.progress = Progress::default();
+        match self.last.filter(|&last| last == ' ' || next.starts_with(last)) {
+            Some(last) => {
+                self.at -= last.len_utf8() as u64;
+                self.first.undo_char();
+                self.second.undo_char();
+            }
+            None => {
+                self.first.progress = Progress::default();
+                self.second.progress = Progress::default();
             }
         }
         self.settle();
     }
 
     fn backspace(&mut self) {
-        self.state = self.needle.undo_char(self.state);
+        self.progress.undo_char(&self.needle);
+        self.at = self.at.saturating_sub(self.last.take().map_or(1, |last| last.len_utf8() as u64));
         self.first.undo_char();
         self.second.undo_char();
         self.settle();

@@ -55,7 +55,7 @@ impl UnknownKey {
             .map(|known| (distance(base, known), known))
             .filter(|&(far, known)| far <= 1 + known.len() / 3)
             .map(|(far, known)| (far, format!("{prefix}{known}")))
-            .filter(|(_, known)| *known != lower && encode(known, &Modes::default()).is_ok())
+            .filter(|(_, known)| *known != lower && bytes(known, &Modes::default()).is_some())
             .collect();
         if near.is_empty() && !prefix.is_empty() {
             let modifiers = [("ctrl-", "control"), ("alt-", "alt"), ("shift-", "shift")];
@@ -63,7 +63,7 @@ impl UnknownKey {
             near.extend(modifiers.iter().filter_map(|(good, word)| {
                 let far = distance(modifier, word).min(distance(modifier, good.trim_end_matches('-')));
                 let key = format!("{good}{base}");
-                (far <= 2 && encode(&key, &Modes::default()).is_ok()).then_some((far, key))
+                (far <= 2 && bytes(&key, &Modes::default()).is_some()).then_some((far, key))
             }));
         }
         near.sort();
@@ -102,13 +102,16 @@ impl Modifiers {
 ///
 /// Names are the same in upper and lower case. Application cursor mode is honoured.
 pub fn encode(name: &str, modes: &Modes) -> Result<Vec<u8>, UnknownKey> {
+    bytes(name, modes).ok_or_else(|| UnknownKey::new(name))
+}
+
+fn bytes(name: &str, modes: &Modes) -> Option<Vec<u8>> {
     let (modifiers, base) = split(name);
     let mut chars = base.chars();
-    let bytes = match (chars.next(), chars.next()) {
+    match (chars.next(), chars.next()) {
         (Some(char), None) => character(char, modifiers),
         _ => named(&base.to_lowercase(), modifiers, modes),
-    };
-    bytes.ok_or_else(|| UnknownKey::new(name))
+    }
 }
 
 /// Takes the modifiers off a name.

@@ -1,5 +1,35 @@
 //! A text to look for, one byte at a time (Knuth, Morris, Pratt).
 
+/// How much of a pattern the last bytes match.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Progress {
+    matched: usize,
+    /// The same in front of the last character, for when that is taken back.
+    before: usize,
+}
+
+impl Progress {
+    /// Takes the next byte; returns whether the whole pattern is matched now.
+    pub(super) fn step(&mut self, pattern: &Pattern, byte: u8) -> bool {
+        if byte & 0xc0 != 0x80 {
+            self.before = self.matched;
+        }
+        self.matched = pattern.step(self.matched, byte);
+        self.matched == pattern.len()
+    }
+
+    /// Takes back the last character; of those before it, only what is certain still counts.
+    pub(super) fn undo_char(&mut self, pattern: &Pattern) {
+        self.matched = self.before;
+        self.before = pattern.undo_char(self.before);
+    }
+
+    /// Bytes matched.
+    pub(super) fn matched(self) -> usize {
+        self.matched
+    }
+}
+
 /// A text and where to go on after a mismatch.
 #[derive(Debug)]
 pub(super) struct Pattern {
@@ -25,12 +55,12 @@ impl Pattern {
         Self { text: text.to_owned(), fallback }
     }
 
-    pub(super) fn len(&self) -> usize {
+    fn len(&self) -> usize {
         self.text.len()
     }
 
     /// How much is matched after one more byte, when `matched` was before it.
-    pub(super) fn step(&self, mut matched: usize, byte: u8) -> usize {
+    fn step(&self, mut matched: usize, byte: u8) -> usize {
         let bytes = self.text.as_bytes();
         if matched == bytes.len() {
             matched = self.fallback[matched] as usize;
@@ -42,7 +72,7 @@ impl Pattern {
     }
 
     /// How much is surely matched when the last character is taken back.
-    pub(super) fn undo_char(&self, matched: usize) -> usize {
+    fn undo_char(&self, matched: usize) -> usize {
         self.text[..self.text.floor_char_boundary(matched)].char_indices().next_back().map_or(0, |(at, _)| at)
     }
 }

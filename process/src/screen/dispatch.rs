@@ -130,9 +130,7 @@ impl State {
             1048 if on => self.save_cursor(),
             1048 => self.restore_cursor(),
             1049 if on => {
-                if !self.alternate {
-                    self.save_cursor();
-                }
+                self.save_cursor();
                 self.show_alternate(true);
                 self.grid.erase_rows(0..self.rows);
             }
