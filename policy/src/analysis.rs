@@ -18,10 +18,10 @@ use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 
-pub use tree::{Assignment, Redirect, RedirectKind, Simple, Stdin, Word, WordPart};
-pub use wrappers::Reach;
 use reader::SyntaxError;
 use tree::Tree;
+pub use tree::{Assignment, Redirect, RedirectKind, Simple, Stdin, Word, WordPart};
+pub use wrappers::Reach;
 use wrappers::{Inner, Unwrapped, unwrap};
 
 /// Characters beyond which nothing is allowed without asking.
@@ -218,7 +218,8 @@ impl Work {
         let mut evaluates_names = tree.evaluates_names;
         for command in &tree.commands {
             let name = command.words.first().map_or("", |word| word.text.as_str());
-            sets_names |= matches!(name, "read" | "mapfile" | "readarray" | "getopts" | "printf" | "eval" | "source" | ".");
+            sets_names |=
+                matches!(name, "read" | "mapfile" | "readarray" | "getopts" | "printf" | "eval" | "source" | ".");
             evaluates_names |= matches!(name, "let");
         }
         if counts && sets_names && evaluates_names {
@@ -261,7 +262,8 @@ impl Work {
             }
             if let Some(script) = evaluated_text(&segment) {
                 self.doubt("an argument that a builtin evaluates");
-                let place = Place { wrapper: Some(number), reach: Reach::DenyOnly, depth: depth + 1, stdin: segment.stdin };
+                let place =
+                    Place { wrapper: Some(number), reach: Reach::DenyOnly, depth: depth + 1, stdin: segment.stdin };
                 self.result.segments.push(segment);
                 self.script(&script, true, place);
                 return;
@@ -330,12 +332,7 @@ mod compare {
     use super::tree::Tree;
 
     /// Compares with the words' source text. What the second parser keeps as text may be missing there.
-    pub(super) fn with_second(
-        source: &str,
-        tree: &Tree,
-        mut theirs: Opinion,
-        extra: &mut Vec<String>,
-    ) -> bool {
+    pub(super) fn with_second(source: &str, tree: &Tree, mut theirs: Opinion, extra: &mut Vec<String>) -> bool {
         let mut required = Vec::new();
         let mut tucked = Vec::new();
         for command in tree.commands.iter().filter(|c| !c.words.is_empty()) {
@@ -382,12 +379,7 @@ mod compare {
     }
 
     /// Compares with the words' places.
-    pub(super) fn with_third(
-        source: &str,
-        tree: &Tree,
-        mut theirs: Vec<Spans>,
-        extra: &mut Vec<String>,
-    ) -> bool {
+    pub(super) fn with_third(source: &str, tree: &Tree, mut theirs: Vec<Spans>, extra: &mut Vec<String>) -> bool {
         let mut ours: Vec<Spans> = tree
             .commands
             .iter()
@@ -401,8 +393,7 @@ mod compare {
         }
         for spans in theirs {
             if ours.binary_search(&spans).is_err() {
-                let words: Vec<&str> =
-                    spans.iter().filter_map(|(start, end)| source.get(*start..*end)).collect();
+                let words: Vec<&str> = spans.iter().filter_map(|(start, end)| source.get(*start..*end)).collect();
                 extra.push(words.join(" "));
             }
         }
@@ -469,8 +460,23 @@ fn evaluated_text(segment: &Segment) -> Option<String> {
     let name = segment.words.first()?.value()?;
     let evaluates = matches!(
         name,
-        "test" | "[" | "printf" | "read" | "declare" | "typeset" | "local" | "export" | "readonly" | "let" | "unset"
-            | "mapfile" | "readarray" | "compgen" | "complete" | "wait" | "getopts"
+        "test"
+            | "["
+            | "printf"
+            | "read"
+            | "declare"
+            | "typeset"
+            | "local"
+            | "export"
+            | "readonly"
+            | "let"
+            | "unset"
+            | "mapfile"
+            | "readarray"
+            | "compgen"
+            | "complete"
+            | "wait"
+            | "getopts"
     );
     if !evaluates {
         return None;
@@ -492,9 +498,7 @@ fn evaluated_text(segment: &Segment) -> Option<String> {
 
 /// Whether every shell reads the text as bash does: plain words, quotes, pipes, lists and simple redirections.
 fn same_everywhere(source: &str) -> bool {
-    let plain = |b: u8| {
-        b.is_ascii_alphanumeric() || b >= 0x80 || b"_./:@%+,- \n\t'\"|&;<>=".contains(&b)
-    };
+    let plain = |b: u8| b.is_ascii_alphanumeric() || b >= 0x80 || b"_./:@%+,- \n\t'\"|&;<>=".contains(&b);
     source.bytes().all(plain)
         && !["&>", "|&", "<(", ">(", "<<", ">&", "<>", " =", ";=", "|=", "&="].iter().any(|odd| source.contains(odd))
         && !source.starts_with('=')

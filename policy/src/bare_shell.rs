@@ -5,7 +5,9 @@ mod table;
 
 use crate::analysis::wrappers::{ShellCall, base_name, is_shell, options};
 use crate::analysis::{CommandAnalysis, Reach, Segment, Stdin, Word, WordPart};
-use table::{FILTERS, FILTERS_WITH_PROGRAM, SHELL_AFTER_OPERAND, SHELL_IMAGES, SHELL_SUBCOMMANDS, SHELL_WITHOUT_COMMAND};
+use table::{
+    FILTERS, FILTERS_WITH_PROGRAM, SHELL_AFTER_OPERAND, SHELL_IMAGES, SHELL_SUBCOMMANDS, SHELL_WITHOUT_COMMAND,
+};
 
 /// Why a command line is a bare interactive shell; none when it is not.
 #[must_use]
@@ -80,12 +82,13 @@ impl Look<'_> {
         if word.text.contains("SHELL") || word.text.contains("BASH") {
             return true;
         }
-        let assigned = word.parts.iter().any(|part| match part {
-            WordPart::Variable { name, .. } => self.analysis.segments.iter().any(|segment| {
-                segment.assignments.iter().any(|a| a.name == *name && code::names_shell(&a.value.text))
-            }),
-            _ => false,
-        });
+        let assigned =
+            word.parts.iter().any(|part| match part {
+                WordPart::Variable { name, .. } => self.analysis.segments.iter().any(|segment| {
+                    segment.assignments.iter().any(|a| a.name == *name && code::names_shell(&a.value.text))
+                }),
+                _ => false,
+            });
         if assigned {
             return true;
         }
@@ -109,9 +112,16 @@ impl Look<'_> {
             }
             "systemd-run" => texts.iter().any(|t| is_option(t, 'S', "--shell")),
             "ssh" | "autossh" => ssh_shell(arguments),
-            "nix-shell" => !texts.iter().any(|t| matches!(*t, "--run" | "--command" | "--version" | "--help") || t.starts_with("--run=")),
+            "nix-shell" => !texts
+                .iter()
+                .any(|t| matches!(*t, "--run" | "--command" | "--version" | "--help") || t.starts_with("--run=")),
             "tmux" => tmux_shell(&texts),
-            "screen" => !texts.iter().any(|t| matches!(*t, "-ls" | "-list" | "-v" | "-wipe" | "-X" | "-Q" | "--help" | "--version") || t.starts_with("-dm") || t.starts_with("-Dm") || t.starts_with("-d") && texts.contains(&"-m")),
+            "screen" => !texts.iter().any(|t| {
+                matches!(*t, "-ls" | "-list" | "-v" | "-wipe" | "-X" | "-Q" | "--help" | "--version")
+                    || t.starts_with("-dm")
+                    || t.starts_with("-Dm")
+                    || t.starts_with("-d") && texts.contains(&"-m")
+            }),
             "adb" => texts.first() == Some(&"shell") && texts.len() == 1 || adb_device_shell(&texts),
             "docker" | "podman" | "nerdctl" | "kubectl" | "oc" => container_shell(name, &texts),
             "source" | "." => texts.first().is_some_and(|t| is_terminal_file(t)),
@@ -126,7 +136,12 @@ impl Look<'_> {
                 SHELL_SUBCOMMANDS.iter().any(|(program, subcommands, tells)| {
                     *program == name
                         && texts.iter().find(|t| !t.starts_with('-')).is_some_and(|t| subcommands.contains(t))
-                        && !texts.iter().any(|t| tells.contains(t) || tells.iter().any(|tell| tell.starts_with("--") && tell.len() > 2 && t.starts_with(&format!("{tell}="))))
+                        && !texts.iter().any(|t| {
+                            tells.contains(t)
+                                || tells.iter().any(|tell| {
+                                    tell.starts_with("--") && tell.len() > 2 && t.starts_with(&format!("{tell}="))
+                                })
+                        })
                         && !informs(&texts)
                         && opens_shell(name, &texts)
                 })
@@ -170,7 +185,8 @@ fn shell_reads_terminal(arguments: &[Word]) -> bool {
 }
 
 fn is_terminal_file(path: &str) -> bool {
-    matches!(path, "/dev/stdin" | "/dev/tty" | "/dev/fd/0" | "/proc/self/fd/0" | "/dev/console") || path.starts_with("/dev/pts/")
+    matches!(path, "/dev/stdin" | "/dev/tty" | "/dev/fd/0" | "/proc/self/fd/0" | "/dev/console")
+        || path.starts_with("/dev/pts/")
 }
 
 /// Whether a wrapper leaves its standard input to the command it runs.
@@ -207,7 +223,8 @@ fn informs(texts: &[&str]) -> bool {
 
 /// `sudo -s`, `sudo -i`, before any value of another option.
 fn sudo_shell(arguments: &[Word]) -> bool {
-    let (count, _) = options(arguments, "ugpChrtTRDU", &["user", "group", "prompt", "host", "chdir", "chroot", "role", "type"]);
+    let (count, _) =
+        options(arguments, "ugpChrtTRDU", &["user", "group", "prompt", "host", "chdir", "chroot", "role", "type"]);
     arguments[..count].iter().any(|word| {
         let text = word.text.as_str();
         if let Some(long) = text.strip_prefix("--") {
@@ -221,7 +238,8 @@ fn sudo_shell(arguments: &[Word]) -> bool {
 
 /// util-linux takes one file and starts a shell; BSD runs what follows the file.
 fn script_operands(arguments: &[Word]) -> bool {
-    let (count, _) = options(arguments, "EIBOTmto", &["log-in", "log-out", "log-io", "log-timing", "echo", "output-limit"]);
+    let (count, _) =
+        options(arguments, "EIBOTmto", &["log-in", "log-out", "log-io", "log-timing", "echo", "output-limit"]);
     let operands = &arguments[count..];
     match operands.split_first() {
         Some((_, rest)) if !rest.is_empty() => {
@@ -237,7 +255,10 @@ fn ssh_shell(arguments: &[Word]) -> bool {
     let quiet = arguments[..count].iter().any(|word| {
         word.text.strip_prefix('-').is_some_and(|cluster| {
             cluster.chars().next().is_some_and(|c| matches!(c, 'O' | 'Q' | 'W'))
-                || cluster.chars().take_while(|c| !letters.contains(*c)).any(|c| matches!(c, 'N' | 'V' | 'G' | 'f' | 'n'))
+                || cluster
+                    .chars()
+                    .take_while(|c| !letters.contains(*c))
+                    .any(|c| matches!(c, 'N' | 'V' | 'G' | 'f' | 'n'))
         })
     });
     let Some(host) = arguments.get(count) else { return false };
@@ -252,7 +273,9 @@ fn tmux_shell(texts: &[&str]) -> bool {
     let command = texts.iter().find(|t| !t.starts_with('-'));
     match command.copied() {
         None => !texts.iter().any(|t| matches!(*t, "-V" | "-h")),
-        Some("new" | "new-session") => !texts.iter().any(|t| t.starts_with('-') && !t.starts_with("--") && t.contains('d') && t.len() <= 4),
+        Some("new" | "new-session") => {
+            !texts.iter().any(|t| t.starts_with('-') && !t.starts_with("--") && t.contains('d') && t.len() <= 4)
+        }
         Some("attach" | "attach-session" | "a" | "at" | "att") => true,
         Some(_) => false,
     }
@@ -260,7 +283,9 @@ fn tmux_shell(texts: &[&str]) -> bool {
 
 fn adb_device_shell(texts: &[&str]) -> bool {
     match texts.iter().position(|t| *t == "shell") {
-        Some(at) => texts[at + 1..].iter().all(|t| t.starts_with('-')) && texts[..at].iter().any(|t| t.starts_with('-')),
+        Some(at) => {
+            texts[at + 1..].iter().all(|t| t.starts_with('-')) && texts[..at].iter().any(|t| t.starts_with('-'))
+        }
         None => false,
     }
 }
@@ -305,11 +330,14 @@ fn copies_terminal(segment: &Segment) -> bool {
 /// A pager or editor variable that names a shell.
 fn sets_helper(assignment: &crate::analysis::Assignment) -> bool {
     let name = assignment.name.as_str();
-    let helper = name.ends_with("PAGER") || name.ends_with("EDITOR") || matches!(name, "VISUAL" | "BROWSER" | "GIT_SSH" | "GIT_SSH_COMMAND" | "GIT_EXTERNAL_DIFF");
-    helper && assignment.value.value().is_some_and(|value| {
-        let mut words = value.split_whitespace();
-        words.next().is_some_and(is_shell) && !words.any(|word| word == "-c")
-    })
+    let helper = name.ends_with("PAGER")
+        || name.ends_with("EDITOR")
+        || matches!(name, "VISUAL" | "BROWSER" | "GIT_SSH" | "GIT_SSH_COMMAND" | "GIT_EXTERNAL_DIFF");
+    helper
+        && assignment.value.value().is_some_and(|value| {
+            let mut words = value.split_whitespace();
+            words.next().is_some_and(is_shell) && !words.any(|word| word == "-c")
+        })
 }
 
 /// Whether a pattern of `*`, `?` and brackets matches the name of a shell.

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use crate::analysis::wrappers::{base_name, without_global_options, wrapper};
+use crate::analysis::wrappers::{base_name, without_global_options};
 use crate::analysis::{CommandAnalysis, Reach, Segment, Word, WordPart, join};
 use crate::outside::Outside;
 use crate::rules::{Area, Decision, Pattern, Rule, Rules, Subject, expand_home};
@@ -39,8 +39,7 @@ pub(crate) struct Law<'p> {
 impl<'p> Law<'p> {
     /// Judges a command line.
     pub(crate) fn judge(&self, analysis: &CommandAnalysis) -> Judgement<'p> {
-        let mut verdicts: Vec<Verdict<'p>> =
-            analysis.segments.iter().map(|segment| self.segment(segment)).collect();
+        let mut verdicts: Vec<Verdict<'p>> = analysis.segments.iter().map(|segment| self.segment(segment)).collect();
         self.see_through(analysis, &mut verdicts);
         let mut decision = Decision::Allow;
         let mut reason = String::new();
@@ -87,8 +86,7 @@ impl<'p> Law<'p> {
 
     /// Whether `allow *` is the only rule about commands.
     fn everything_is_allowed(&self) -> bool {
-        let mut rules =
-            self.layers.iter().flat_map(Rules::as_slice).filter(|rule| rule.area == Area::Bash);
+        let mut rules = self.layers.iter().flat_map(Rules::as_slice).filter(|rule| rule.area == Area::Bash);
         match (rules.next(), rules.next()) {
             (Some(rule), None) => rule.pattern.is_default() && rule.decision == Decision::Allow,
             _ => false,
@@ -121,16 +119,11 @@ impl<'p> Law<'p> {
             && let Some(pattern) = self.approvals.iter().find(|p| p.matches(&readings.text))
         {
             verdict.decision = Decision::Allow;
-            verdict.reason =
-                format!("`{}` was allowed for this chat as `{}`", segment.text, pattern.as_str());
+            verdict.reason = format!("`{}` was allowed for this chat as `{}`", segment.text, pattern.as_str());
         }
         if let Some(rule) = self.could_be_denied(segment) {
             verdict.decision = Decision::Ask;
-            verdict.reason = format!(
-                "`{}` could become what {} denies",
-                crate::visible(&segment.text),
-                rule.origin
-            );
+            verdict.reason = format!("`{}` could become what {} denies", crate::visible(&segment.text), rule.origin);
             verdict.rule = Some(rule);
         } else if verdict.decision == Decision::Allow
             && let Some(name) = dangerous_assignment(segment)
@@ -147,8 +140,7 @@ impl<'p> Law<'p> {
         let subject = Subject { text: full, also: &[] };
         let allowed = |rule: &Rule| rule.decision == Decision::Allow;
         let mut decided = self.layers.iter().filter_map(|layer| layer.decide(Area::Bash, &subject)).peekable();
-        (decided.peek().is_some() && decided.all(allowed))
-            || self.approvals.iter().any(|pattern| pattern.matches(full))
+        (decided.peek().is_some() && decided.all(allowed)) || self.approvals.iter().any(|pattern| pattern.matches(full))
     }
 
     /// A denying rule whose beginning the segment may turn into when its dynamic words are expanded.
@@ -218,8 +210,7 @@ struct Contents<'p> {
 fn spells_out(rule: &Rule, outer: &Segment, inner: &Segment) -> bool {
     let Some(name) = inner.words.first() else { return false };
     let Some(start) = outer.text.len().checked_sub(inner.text.len()) else { return false };
-    outer.text.ends_with(&inner.text)
-        && rule.pattern.literal_prefix().len() >= start + name.text.len()
+    outer.text.ends_with(&inner.text) && rule.pattern.literal_prefix().len() >= start + name.text.len()
 }
 
 fn said(segment: &Segment, rule: &Rule) -> String {
@@ -314,25 +305,41 @@ fn dangerous_assignment(segment: &Segment) -> Option<&str> {
     if segment.words.is_empty() {
         return None;
     }
-    segment
-        .assignments
-        .iter()
-        .map(|assignment| assignment.name.as_str())
-        .find(|name| !is_harmless(name))
+    segment.assignments.iter().map(|assignment| assignment.name.as_str()).find(|name| !is_harmless(name))
 }
 
 /// Whether setting a variable cannot change which programs run or which files are used.
 pub(crate) fn is_harmless(name: &str) -> bool {
     const HARMLESS: &[&str] = &[
-        "LANG", "LANGUAGE", "TZ", "NO_COLOR", "FORCE_COLOR", "CLICOLOR", "CLICOLOR_FORCE", "COLORTERM", "COLUMNS",
-        "LINES", "CI", "RUST_LOG", "RUST_BACKTRACE", "RUST_LIB_BACKTRACE", "CARGO_TERM_COLOR", "CARGO_INCREMENTAL",
-        "NODE_ENV", "PYTHONUNBUFFERED", "PYTHONDONTWRITEBYTECODE", "PYTHONHASHSEED", "PYTHONIOENCODING", "PYTHONUTF8",
-        "GOOS", "GOARCH", "GOMAXPROCS", "DEBIAN_FRONTEND", "SOURCE_DATE_EPOCH", "VERBOSE", "TERM",
+        "LANG",
+        "LANGUAGE",
+        "TZ",
+        "NO_COLOR",
+        "FORCE_COLOR",
+        "CLICOLOR",
+        "CLICOLOR_FORCE",
+        "COLORTERM",
+        "COLUMNS",
+        "LINES",
+        "CI",
+        "RUST_LOG",
+        "RUST_BACKTRACE",
+        "RUST_LIB_BACKTRACE",
+        "CARGO_TERM_COLOR",
+        "CARGO_INCREMENTAL",
+        "NODE_ENV",
+        "PYTHONUNBUFFERED",
+        "PYTHONDONTWRITEBYTECODE",
+        "PYTHONHASHSEED",
+        "PYTHONIOENCODING",
+        "PYTHONUTF8",
+        "GOOS",
+        "GOARCH",
+        "GOMAXPROCS",
+        "DEBIAN_FRONTEND",
+        "SOURCE_DATE_EPOCH",
+        "VERBOSE",
+        "TERM",
     ];
     HARMLESS.contains(&name) || name.starts_with("LC_")
-}
-
-/// Whether a program only passes a command on, so that no prefix of it is worth remembering.
-pub(crate) fn is_wrapper(name: &str) -> bool {
-    wrapper(name).is_some()
 }

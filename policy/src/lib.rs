@@ -5,17 +5,24 @@
 //! completely; denying looks at everything that any reading found.
 
 mod analysis;
+mod approvals;
 mod bare_shell;
 mod explain;
+mod gate;
 mod judge;
+mod offer;
 mod outside;
+mod prompt;
 mod rules;
 mod visible;
 
 pub use analysis::{
     Assignment, CommandAnalysis, Reach, Redirect, RedirectKind, Segment, Simple, Stdin, Word, WordPart,
 };
+pub use approvals::Approvals;
 pub use bare_shell::bare_shell;
 pub use explain::{ExplainedSegment, Explanation, Mode, Policy, UnknownMode};
+pub use gate::Gate;
+pub use prompt::{Answer, Approver, NobodyToAsk, Prompt};
 pub use rules::{Area, Decision, Pattern, PatternError, Rule, RuleError, RuleTable, Rules};
 pub use visible::{is_hidden, visible};

@@ -42,8 +42,13 @@ impl Outside<'_> {
         if is_device(&text) {
             return None;
         }
-        let path = resolve(&self.workdir.join(&text));
-        if self.roots.iter().any(|root| path.starts_with(root) || path.starts_with(resolve(root))) {
+        self.directory(&self.workdir.join(&text))
+    }
+
+    /// Why a path must be asked because of where it leads; none inside the workspace, and where a rule allows it.
+    pub(crate) fn directory(&self, path: &Path) -> Option<String> {
+        let path = resolve(path);
+        if self.root_of(&path).is_some() {
             return None;
         }
         let shown = path.to_string_lossy();
@@ -58,6 +63,38 @@ impl Outside<'_> {
             _ => Some(format!("`{shown}` is outside the workspace")),
         }
     }
+
+    /// The names that rules may call a file by.
+    pub(crate) fn names(&self, path: &Path) -> Names {
+        let real = resolve(path);
+        let mut exact = vec![real.to_string_lossy().into_owned()];
+        let mut also = Vec::new();
+        if let Some(root) = self.root_of(&real)
+            && let Ok(below) = real.strip_prefix(&root)
+        {
+            exact.push(below.to_string_lossy().into_owned());
+        }
+        // A link's own name may be denied, never allowed: what changes is where it leads.
+        also.push(path.to_string_lossy().into_owned());
+        for root in self.roots {
+            also.extend(path.strip_prefix(root).ok().map(|below| below.to_string_lossy().into_owned()));
+        }
+        Names { exact, also }
+    }
+
+    /// The workspace root, resolved, that a resolved path is in.
+    fn root_of(&self, path: &Path) -> Option<PathBuf> {
+        self.roots.iter().map(|root| resolve(root)).find(|root| path.starts_with(root))
+    }
+}
+
+/// The names of a file: what it is, and what else it is called.
+#[derive(Clone, Debug)]
+pub(crate) struct Names {
+    /// Resolved: absolute, then below its root.
+    pub(crate) exact: Vec<String>,
+    /// As written.
+    pub(crate) also: Vec<String>,
 }
 
 fn unknown(target: &str) -> String {

@@ -108,8 +108,8 @@ impl Rules {
             } else {
                 format!("permission.{}.{:?}", entry.permission, entry.pattern)
             };
-            let pattern = Pattern::new(&entry.pattern, home)
-                .map_err(|error| RuleError { key: key.clone(), source: error })?;
+            let pattern =
+                Pattern::new(&entry.pattern, home).map_err(|error| RuleError { key: key.clone(), source: error })?;
             let origin = if source.is_empty() { key } else { format!("{source}: {key}") };
             rules.push(Rule { area: entry.area, pattern, decision: entry.decision, origin });
         }
@@ -129,23 +129,32 @@ impl Rules {
 
     /// The rule that decides: a matching deny, else the last match, else the default.
     pub(crate) fn decide(&self, area: Area, subject: &Subject<'_>) -> Option<&Rule> {
+        self.decide_by(area, |rule| {
+            rule.pattern.matches(subject.text)
+                || rule.decision != Decision::Allow && subject.also.iter().any(|text| rule.pattern.matches(text))
+        })
+    }
+
+    /// As [`Rules::decide`], for a file with several exact names.
+    pub(crate) fn decide_names(&self, area: Area, exact: &[String], also: &[String]) -> Option<&Rule> {
+        self.decide_by(area, |rule| {
+            let also = if rule.decision == Decision::Allow { &[] } else { also };
+            exact.iter().chain(also).any(|name| rule.pattern.matches(name))
+        })
+    }
+
+    fn decide_by(&self, area: Area, matches: impl Fn(&Rule) -> bool) -> Option<&Rule> {
         let mut last = None;
         let mut default = None;
         for rule in self.rules.iter().filter(|rule| rule.area == area) {
             if rule.pattern.is_default() {
                 default = Some(rule);
-                continue;
+            } else if matches(rule) {
+                if rule.decision == Decision::Deny {
+                    return Some(rule);
+                }
+                last = Some(rule);
             }
-            let matches = rule.pattern.matches(subject.text)
-                || rule.decision != Decision::Allow
-                    && subject.also.iter().any(|text| rule.pattern.matches(text));
-            if !matches {
-                continue;
-            }
-            if rule.decision == Decision::Deny {
-                return Some(rule);
-            }
-            last = Some(rule);
         }
         last.or(default)
     }
@@ -208,8 +217,7 @@ impl<'de> Visitor<'de> for TableVisitor {
         let mut entries = Vec::new();
         while let Some(permission) = map.next_key::<String>()? {
             let Some(area) = Area::from_name(&permission) else {
-                let known: Vec<String> =
-                    Area::NAMES.iter().map(|(name, _)| format!("`{name}`")).collect();
+                let known: Vec<String> = Area::NAMES.iter().map(|(name, _)| format!("`{name}`")).collect();
                 return Err(de::Error::custom(format!(
                     "unknown permission `{permission}`, expected one of {}",
                     known.join(", ")
@@ -304,13 +312,9 @@ mod tests {
 
     #[test]
     fn mistakes_are_errors() {
-        for json in [
-            r#"{"bassh": "allow"}"#,
-            r#"{"bash": "alow"}"#,
-            r#"{"bash": {"git *": "yes"}}"#,
-            r#"{"bash": 1}"#,
-            r#"[]"#,
-        ] {
+        for json in
+            [r#"{"bassh": "allow"}"#, r#"{"bash": "alow"}"#, r#"{"bash": {"git *": "yes"}}"#, r#"{"bash": 1}"#, r#"[]"#]
+        {
             assert!(serde_json::from_str::<RuleTable>(json).is_err(), "{json}");
         }
         let table: RuleTable = serde_json::from_str(r#"{"bash": {"": "allow"}}"#).unwrap();

@@ -8,8 +8,9 @@ impl Reader<'_> {
     pub(super) fn compound(&mut self, word: &'static str) -> Read<()> {
         let first = self.tree.commands.len();
         match word {
-            "{" | "if" | "while" | "until" | "for" | "select" | "case" | "[[" | "function"
-            | "coproc" => self.pos += word.len(),
+            "{" | "if" | "while" | "until" | "for" | "select" | "case" | "[[" | "function" | "coproc" => {
+                self.pos += word.len()
+            }
             _ => return self.error("unexpected reserved word"),
         }
         match word {
@@ -287,10 +288,7 @@ impl Reader<'_> {
 
     fn compound_starts(&self) -> bool {
         self.peek() == b'('
-            || matches!(
-                self.reserved(),
-                Some("{" | "if" | "while" | "until" | "for" | "select" | "case" | "[[")
-            )
+            || matches!(self.reserved(), Some("{" | "if" | "while" | "until" | "for" | "select" | "case" | "[["))
     }
 
     /// The inside of `[[`, up to and with `]]`.

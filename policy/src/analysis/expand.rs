@@ -33,8 +33,7 @@ impl Reader<'_> {
             }
             byte if byte.is_ascii_alphabetic() || byte == b'_' => {
                 let rest = &self.bytes[self.pos + 1..self.end];
-                let length =
-                    rest.iter().take_while(|b| b.is_ascii_alphanumeric() || **b == b'_').count();
+                let length = rest.iter().take_while(|b| b.is_ascii_alphanumeric() || **b == b'_').count();
                 let name = self.source[self.pos + 1..self.pos + 1 + length].to_owned();
                 self.pos += 1 + length;
                 word.dynamic(WordPart::Variable { name, quoted });
@@ -133,9 +132,7 @@ impl Reader<'_> {
         let mut characters = self.source[start..end].chars().peekable();
         while let Some(character) = characters.next() {
             let removes = character == '\\'
-                && characters
-                    .peek()
-                    .is_some_and(|next| matches!(next, '$' | '`' | '\\') || quoted && *next == '"');
+                && characters.peek().is_some_and(|next| matches!(next, '$' | '`' | '\\') || quoted && *next == '"');
             if removes {
                 text.extend(characters.next());
             } else {
@@ -170,10 +167,8 @@ impl Reader<'_> {
             return Ok(WordPart::Expansion { quoted });
         }
         let body = self.pos;
-        let name_length = self.bytes[body..self.end]
-            .iter()
-            .take_while(|b| b.is_ascii_alphanumeric() || **b == b'_')
-            .count();
+        let name_length =
+            self.bytes[body..self.end].iter().take_while(|b| b.is_ascii_alphanumeric() || **b == b'_').count();
         let operator = self.bytes[..self.end].get(body + name_length).copied().unwrap_or(0);
         let pattern = matches!(operator, b'#' | b'%' | b'/' | b'^' | b',');
         let mut inner = Growing::default();
@@ -234,9 +229,9 @@ impl Reader<'_> {
         } else if text.contains("@P") || rest.starts_with('@') {
             self.tree.doubt("an expansion with `@`, which may execute its value");
         }
-        if let Some(subscript) = rest.strip_prefix('[').or_else(|| {
-            text.strip_prefix('#').and_then(|t| t.split_once('[')).map(|(_, s)| s)
-        }) {
+        if let Some(subscript) =
+            rest.strip_prefix('[').or_else(|| text.strip_prefix('#').and_then(|t| t.split_once('[')).map(|(_, s)| s))
+        {
             let index = subscript.split(']').next().unwrap_or_default();
             if !matches!(index, "@" | "*") && !literal(index) {
                 self.tree.evaluates_names = true;

@@ -187,10 +187,7 @@ impl<'s> Reader<'s> {
         self.done()
             || self.peek() == b')'
             || (self.peek() == b';' && matches!(self.at(1), b';' | b'&'))
-            || matches!(
-                self.reserved(),
-                Some("then" | "fi" | "elif" | "else" | "do" | "done" | "esac" | "}")
-            )
+            || matches!(self.reserved(), Some("then" | "fi" | "elif" | "else" | "do" | "done" | "esac" | "}"))
     }
 
     fn and_or(&mut self) -> Read<()> {
@@ -296,8 +293,7 @@ impl<'s> Reader<'s> {
                 }
             }
         };
-        let empty =
-            simple.words.is_empty() && simple.assignments.is_empty() && simple.redirects.is_empty();
+        let empty = simple.words.is_empty() && simple.assignments.is_empty() && simple.redirects.is_empty();
         if simple.redirects.iter().any(super::tree::Redirect::feeds_stdin) {
             simple.stdin = Stdin::Redirected;
             let tty = simple.redirects.iter().rev().find(|r| r.feeds_stdin()).is_some_and(names_terminal);
@@ -307,8 +303,7 @@ impl<'s> Reader<'s> {
         }
         simple.span = start..self.pos;
         if simple.words.is_empty() {
-            let parts: Vec<&str> =
-                simple.assignments.iter().map(|a| &self.source[a.span.clone()]).collect();
+            let parts: Vec<&str> = simple.assignments.iter().map(|a| &self.source[a.span.clone()]).collect();
             simple.source = parts.join(" ");
         }
         self.tree.commands[index] = simple;
@@ -367,9 +362,7 @@ impl<'s> Reader<'s> {
     }
 
     fn notice_value(&mut self, assignment: &Assignment) {
-        let harmless = assignment.value.value().is_some_and(|value| {
-            !value.contains(['[', '$', '`'])
-        });
+        let harmless = assignment.value.value().is_some_and(|value| !value.contains(['[', '$', '`']));
         if !harmless {
             self.tree.sets_names = true;
         }
@@ -391,8 +384,8 @@ impl<'s> Reader<'s> {
 
 /// The words that are grammar in command position.
 const RESERVED: &[&str] = &[
-    "!", "{", "}", "[[", "if", "then", "elif", "else", "fi", "for", "while", "until", "do", "done",
-    "case", "esac", "select", "function", "time", "coproc",
+    "!", "{", "}", "[[", "if", "then", "elif", "else", "fi", "for", "while", "until", "do", "done", "case", "esac",
+    "select", "function", "time", "coproc",
 ];
 
 fn is_reserved(word: &str) -> bool {
@@ -410,8 +403,10 @@ pub(super) fn is_meta(byte: u8) -> bool {
 
 fn names_terminal(redirect: &super::tree::Redirect) -> bool {
     let target = redirect.target.text.as_str();
-    matches!(target, "/dev/tty" | "/dev/stdin" | "/dev/fd/0" | "/proc/self/fd/0" | "/dev/stdout" | "/dev/stderr" | "/dev/console")
-        || (redirect.kind == super::tree::RedirectKind::DuplicateInput && matches!(target, "0" | "1" | "2"))
+    matches!(
+        target,
+        "/dev/tty" | "/dev/stdin" | "/dev/fd/0" | "/proc/self/fd/0" | "/dev/stdout" | "/dev/stderr" | "/dev/console"
+    ) || (redirect.kind == super::tree::RedirectKind::DuplicateInput && matches!(target, "0" | "1" | "2"))
         || target.starts_with("/dev/pts/")
         || redirect.target.is_dynamic() && redirect.kind != super::tree::RedirectKind::Text
 }

@@ -71,21 +71,13 @@ impl Reader<'_> {
         OPERATORS.iter().find(|(text, _)| self.starts_with(text)).copied()
     }
 
-    fn heredoc_start(
-        &mut self,
-        operator: &str,
-        descriptor: Option<String>,
-    ) -> Read<Redirect> {
+    fn heredoc_start(&mut self, operator: &str, descriptor: Option<String>) -> Read<Redirect> {
         let start = self.pos;
         let Some((delimiter, quoted)) = self.delimiter()? else {
             return self.error("a here-document needs a delimiter");
         };
         self.tree.heredoc = true;
-        self.pending.push(PendingHeredoc {
-            delimiter: delimiter.clone(),
-            quoted,
-            strip_tabs: operator == "<<-",
-        });
+        self.pending.push(PendingHeredoc { delimiter: delimiter.clone(), quoted, strip_tabs: operator == "<<-" });
         let target = Word { text: delimiter, parts: Vec::new(), span: start..self.pos };
         Ok(Redirect { kind: RedirectKind::Text, descriptor, target })
     }

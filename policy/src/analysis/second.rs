@@ -46,13 +46,11 @@ fn visit<'n>(node: &'n Node, opinion: &mut Opinion, work: &mut Vec<&'n Node>) {
             work.extend(else_body.as_deref());
             work.extend(redirects);
         }
-        NodeKind::While { condition, body, redirects }
-        | NodeKind::Until { condition, body, redirects } => {
+        NodeKind::While { condition, body, redirects } | NodeKind::Until { condition, body, redirects } => {
             work.extend([&**condition, &**body]);
             work.extend(redirects);
         }
-        NodeKind::For { words, body, redirects, .. }
-        | NodeKind::Select { words, body, redirects, .. } => {
+        NodeKind::For { words, body, redirects, .. } | NodeKind::Select { words, body, redirects, .. } => {
             work.extend(words.iter().flatten());
             work.push(body);
             work.extend(redirects);

@@ -2,10 +2,9 @@
 
 use shuck_ast::{
     ArithmeticExpr, ArithmeticExprNode, ArithmeticLvalue, ArrayElem, Assignment, AssignmentValue,
-    BourneParameterExpansion, BuiltinCommand, Command, CompoundCommand, ConditionalExpr,
-    DeclOperand, HeredocBodyPart, ParameterExpansion, ParameterExpansionSyntax, ParameterOp,
-    Pattern, PatternPart, Redirect, RedirectTarget, Stmt, StmtSeq, Subscript, VarRef, Word,
-    WordPart, WordPartNode,
+    BourneParameterExpansion, BuiltinCommand, Command, CompoundCommand, ConditionalExpr, DeclOperand, HeredocBodyPart,
+    ParameterExpansion, ParameterExpansionSyntax, ParameterOp, Pattern, PatternPart, Redirect, RedirectTarget, Stmt,
+    StmtSeq, Subscript, VarRef, Word, WordPart, WordPartNode,
 };
 use shuck_parser::{ShellDialect, parser::Parser};
 
@@ -93,9 +92,7 @@ impl Walk<'_> {
     fn builtin(&mut self, builtin: &BuiltinCommand) {
         let (first, rest, assignments, whole, name) = match builtin {
             BuiltinCommand::Break(c) => (&c.depth, &c.extra_args, &c.assignments, c.span, "break"),
-            BuiltinCommand::Continue(c) => {
-                (&c.depth, &c.extra_args, &c.assignments, c.span, "continue")
-            }
+            BuiltinCommand::Continue(c) => (&c.depth, &c.extra_args, &c.assignments, c.span, "continue"),
             BuiltinCommand::Return(c) => (&c.code, &c.extra_args, &c.assignments, c.span, "return"),
             BuiltinCommand::Exit(c) => (&c.code, &c.extra_args, &c.assignments, c.span, "exit"),
         };
@@ -163,9 +160,7 @@ impl Walk<'_> {
             }
             CompoundCommand::Conditional(c) => self.conditional(&c.expression),
             CompoundCommand::Coproc(c) => self.statement(&c.body),
-            CompoundCommand::Repeat(_)
-            | CompoundCommand::Foreach(_)
-            | CompoundCommand::Always(_) => self.lost = true,
+            CompoundCommand::Repeat(_) | CompoundCommand::Foreach(_) | CompoundCommand::Always(_) => self.lost = true,
         }
     }
 
@@ -191,11 +186,9 @@ impl Walk<'_> {
                     for part in &heredoc.body.parts {
                         match &part.kind {
                             HeredocBodyPart::CommandSubstitution { body, .. } => self.sequence(body),
-                            HeredocBodyPart::ArithmeticExpansion {
-                                expression_ast,
-                                expression_word_ast,
-                                ..
-                            } => self.expression(expression_ast.as_deref(), expression_word_ast),
+                            HeredocBodyPart::ArithmeticExpansion { expression_ast, expression_word_ast, .. } => {
+                                self.expression(expression_ast.as_deref(), expression_word_ast)
+                            }
                             HeredocBodyPart::Parameter(parameter) => self.parameter(parameter),
                             HeredocBodyPart::Literal(_) | HeredocBodyPart::Variable(_) => {}
                         }
@@ -215,8 +208,7 @@ impl Walk<'_> {
             AssignmentValue::Scalar(word) => self.word(word),
             AssignmentValue::Compound(array) => {
                 for element in &array.elements {
-                    if let ArrayElem::Keyed { key, .. } | ArrayElem::KeyedAppend { key, .. } = element
-                    {
+                    if let ArrayElem::Keyed { key, .. } | ArrayElem::KeyedAppend { key, .. } = element {
                         self.subscript(key);
                     }
                     self.word(element.value());
@@ -254,8 +246,9 @@ impl Walk<'_> {
                 | WordPart::PrefixMatch { .. } => {}
                 WordPart::ZshQualifiedGlob(_) => self.lost = true,
                 WordPart::DoubleQuoted { parts, .. } => self.parts(parts),
-                WordPart::CommandSubstitution { body, .. }
-                | WordPart::ProcessSubstitution { body, .. } => self.sequence(body),
+                WordPart::CommandSubstitution { body, .. } | WordPart::ProcessSubstitution { body, .. } => {
+                    self.sequence(body)
+                }
                 WordPart::ArithmeticExpansion { expression_ast, expression_word_ast, .. } => {
                     self.expression(expression_ast.as_deref(), expression_word_ast);
                 }
@@ -269,9 +262,7 @@ impl Walk<'_> {
                 | WordPart::ArrayLength(reference)
                 | WordPart::ArrayIndices(reference)
                 | WordPart::Transformation { reference, .. } => self.reference(reference),
-                WordPart::Substring {
-                    reference, offset_ast, offset_word_ast, length_ast, length_word_ast, ..
-                }
+                WordPart::Substring { reference, offset_ast, offset_word_ast, length_ast, length_word_ast, .. }
                 | WordPart::ArraySlice {
                     reference, offset_ast, offset_word_ast, length_ast, length_word_ast, ..
                 } => {
@@ -313,7 +304,12 @@ impl Walk<'_> {
                 }
             }
             BourneParameterExpansion::Slice {
-                reference, offset_ast, offset_word_ast, length_ast, length_word_ast, ..
+                reference,
+                offset_ast,
+                offset_word_ast,
+                length_ast,
+                length_word_ast,
+                ..
             } => {
                 self.reference(reference);
                 self.expression(offset_ast.as_deref(), offset_word_ast);
@@ -353,10 +349,8 @@ impl Walk<'_> {
             match &part.kind {
                 PatternPart::Word(word) => self.word(word),
                 PatternPart::Group { patterns, .. } => self.patterns(patterns),
-                PatternPart::Literal(_)
-                | PatternPart::AnyString
-                | PatternPart::AnyChar
-                | PatternPart::CharClass(_) => {}
+                PatternPart::Literal(_) | PatternPart::AnyString | PatternPart::AnyChar | PatternPart::CharClass(_) => {
+                }
             }
         }
     }

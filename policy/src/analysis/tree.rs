@@ -119,10 +119,7 @@ impl Redirect {
             Some(number) => number == "0",
             None => matches!(
                 self.kind,
-                RedirectKind::Read
-                    | RedirectKind::ReadWrite
-                    | RedirectKind::Text
-                    | RedirectKind::DuplicateInput
+                RedirectKind::Read | RedirectKind::ReadWrite | RedirectKind::Text | RedirectKind::DuplicateInput
             ),
         }
     }

@@ -131,9 +131,7 @@ impl Reader<'_> {
         match place {
             Place::Plain => false,
             Place::Regex => true,
-            Place::Pattern => {
-                self.pos > start && b"?*+@!".contains(&self.bytes[self.pos - 1])
-            }
+            Place::Pattern => self.pos > start && b"?*+@!".contains(&self.bytes[self.pos - 1]),
         }
     }
 
@@ -180,10 +178,8 @@ impl Reader<'_> {
 
     fn tilde(&mut self, word: &mut Growing) {
         let rest = &self.bytes[self.pos + 1..self.end];
-        let name = rest
-            .iter()
-            .take_while(|b| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_' | b'.' | b'+'))
-            .count();
+        let name =
+            rest.iter().take_while(|b| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_' | b'.' | b'+')).count();
         let user = self.source[self.pos + 1..self.pos + 1 + name].to_owned();
         self.pos += 1 + name;
         word.dynamic(WordPart::Tilde(user));
@@ -301,9 +297,30 @@ fn is_plain(byte: u8) -> bool {
         while byte < 256 {
             let special = matches!(
                 byte as u8,
-                0 | b' ' | b'\t' | b'\n' | b';' | b'&' | b'|' | b'(' | b')' | b'<' | b'>' | b'\\'
-                    | b'\'' | b'"' | b'$' | b'`' | b'~' | b'*' | b'?' | b'[' | b']' | b'{' | b'}'
-                    | b',' | b'.'
+                0 | b' '
+                    | b'\t'
+                    | b'\n'
+                    | b';'
+                    | b'&'
+                    | b'|'
+                    | b'('
+                    | b')'
+                    | b'<'
+                    | b'>'
+                    | b'\\'
+                    | b'\''
+                    | b'"'
+                    | b'$'
+                    | b'`'
+                    | b'~'
+                    | b'*'
+                    | b'?'
+                    | b'['
+                    | b']'
+                    | b'{'
+                    | b'}'
+                    | b','
+                    | b'.'
             );
             table[byte] = !special;
             byte += 1;

@@ -36,11 +36,9 @@ pub(crate) fn base_name(path: &str) -> &str {
 pub(crate) fn is_shell(name: &str) -> bool {
     let base = base_name(name).trim_start_matches('-');
     SHELLS.contains(&base)
-        || base
-            .rsplit_once('-')
-            .is_some_and(|(stem, version)| {
-                SHELLS.contains(&stem) && version.bytes().all(|b| b.is_ascii_digit() || b == b'.')
-            })
+        || base.rsplit_once('-').is_some_and(|(stem, version)| {
+            SHELLS.contains(&stem) && version.bytes().all(|b| b.is_ascii_digit() || b == b'.')
+        })
 }
 
 /// The entry of a plain wrapper.
@@ -157,7 +155,13 @@ fn plain(wrapper: &Wrapper, arguments: &[Word], found: &mut Unwrapped) {
     }
     let mut operands = wrapper.operands;
     if wrapper.name == "setarch"
-        && arguments.get(index).and_then(Word::value).is_some_and(|word| !word.contains("86") && !word.starts_with("linux") && !word.starts_with("arm") && !word.starts_with("aarch") && !word.starts_with("uname"))
+        && arguments.get(index).and_then(Word::value).is_some_and(|word| {
+            !word.contains("86")
+                && !word.starts_with("linux")
+                && !word.starts_with("arm")
+                && !word.starts_with("aarch")
+                && !word.starts_with("uname")
+        })
     {
         operands = 0;
     }
@@ -168,14 +172,16 @@ fn plain(wrapper: &Wrapper, arguments: &[Word], found: &mut Unwrapped) {
         return;
     }
     index += operands;
-    if wrapper.name == "flock"
-        && arguments.get(index).is_some_and(|w| matches!(w.text.as_str(), "-c" | "--command"))
-    {
+    if wrapper.name == "flock" && arguments.get(index).is_some_and(|w| matches!(w.text.as_str(), "-c" | "--command")) {
         let rest = &arguments[index + 1..];
         script(join(rest), false, Reach::Both, rest, found);
         return;
     }
-    if wrapper.name == "xargs" && arguments[..index.min(arguments.len())].iter().any(|w| w.text.starts_with("-a") || w.text.starts_with("--arg-file")) {
+    if wrapper.name == "xargs"
+        && arguments[..index.min(arguments.len())]
+            .iter()
+            .any(|w| w.text.starts_with("-a") || w.text.starts_with("--arg-file"))
+    {
         reach = Reach::Both;
     }
     let rest = arguments.get(index..).unwrap_or_default();
@@ -220,18 +226,16 @@ fn env(arguments: &[Word], found: &mut Unwrapped) {
     // `-S` splits its value into further arguments, and everything behind it follows.
     for (index, word) in arguments.iter().enumerate() {
         let text = word.text.as_str();
-        let attached = text
-            .strip_prefix("--split-string=")
-            .or_else(|| text.strip_prefix('-').filter(|t| !t.starts_with('-')).and_then(|t| {
+        let attached = text.strip_prefix("--split-string=").or_else(|| {
+            text.strip_prefix('-').filter(|t| !t.starts_with('-')).and_then(|t| {
                 let at = t.find('S')?;
                 t[..at].bytes().all(|b| b"iv0".contains(&b)).then_some(&t[at + 1..])
-            }));
+            })
+        });
         let (value, next) = match attached {
             Some("") => (arguments.get(index + 1).map(|w| w.text.clone()), index + 2),
             Some(value) => (Some(value.to_owned()), index + 1),
-            None if text == "--split-string" => {
-                (arguments.get(index + 1).map(|w| w.text.clone()), index + 2)
-            }
+            None if text == "--split-string" => (arguments.get(index + 1).map(|w| w.text.clone()), index + 2),
             None if text.starts_with('-') || assigned_name(text).is_some() => continue,
             None => break,
         };
@@ -293,7 +297,10 @@ fn find(arguments: &[Word], found: &mut Unwrapped) {
     let mut index = 0;
     while let Some(word) = arguments.get(index) {
         index += 1;
-        let runs = matches!(word.text.as_str(), "-exec" | "-execdir" | "-ok" | "-okdir" | "-x" | "-X" | "--exec" | "--exec-batch");
+        let runs = matches!(
+            word.text.as_str(),
+            "-exec" | "-execdir" | "-ok" | "-okdir" | "-x" | "-X" | "--exec" | "--exec-batch"
+        );
         if !runs {
             if word.is_dynamic() && word.may_split() && word.text.contains('{') {
                 found.doubt = Some("arguments of `find` that are known only when it runs");
@@ -452,7 +459,8 @@ pub(crate) struct ShellCall<'w> {
 
 impl<'w> ShellCall<'w> {
     pub(crate) fn read(arguments: &'w [Word]) -> Self {
-        let mut call = Self { script: None, command: false, file: None, informs: false, stdin: false, plain: true, known: true };
+        let mut call =
+            Self { script: None, command: false, file: None, informs: false, stdin: false, plain: true, known: true };
         let mut index = 0;
         while let Some(word) = arguments.get(index) {
             let Some(text) = word.value() else {

@@ -25,16 +25,20 @@ pub(super) fn hides_shell(name: &str, arguments: &[Word]) -> bool {
         "emacs" | "emacsclient" => {
             let texts: Vec<&str> = arguments.iter().map(|word| word.text.as_str()).collect();
             return texts.windows(2).any(|pair| {
-                matches!(pair[0], "-f" | "--funcall" | "-funcall") && matches!(pair[1], "shell" | "term" | "eshell" | "ansi-term")
-            }) || texts.iter().any(|text| text.contains("(term ") || text.contains("(shell)") || text.contains("(ansi-term"));
+                matches!(pair[0], "-f" | "--funcall" | "-funcall")
+                    && matches!(pair[1], "shell" | "term" | "eshell" | "ansi-term")
+            }) || texts
+                .iter()
+                .any(|text| text.contains("(term ") || text.contains("(shell)") || text.contains("(ansi-term"));
         }
         "sed" | "gsed" => return arguments.iter().any(|word| sed_starts_shell(&word.text)),
         "sqlite3" | "mysql" | "psql" | "mariadb" => {
             return arguments.iter().any(|word| {
                 let text = word.text.trim_start();
-                [".shell ", ".system ", "\\! ", "system "].iter().any(|start| {
-                    text.strip_prefix(start).is_some_and(|rest| bare_command(rest))
-                }) || text == "\\!"
+                [".shell ", ".system ", "\\! ", "system "]
+                    .iter()
+                    .any(|start| text.strip_prefix(start).is_some_and(|rest| bare_command(rest)))
+                    || text == "\\!"
             });
         }
         "socat" => {
@@ -50,7 +54,8 @@ pub(super) fn hides_shell(name: &str, arguments: &[Word]) -> bool {
             });
         }
         "gdb" | "lldb" | "rr" | "perf" => {
-            let marker = arguments.iter().position(|w| matches!(w.text.as_str(), "--args" | "-args" | "--" | "record" | "stat"));
+            let marker =
+                arguments.iter().position(|w| matches!(w.text.as_str(), "--args" | "-args" | "--" | "record" | "stat"));
             if let Some(at) = marker {
                 let rest: Vec<&str> = arguments[at + 1..].iter().map(|w| w.text.as_str()).collect();
                 return rest.first().is_some_and(|name| is_shell(name)) && rest.len() == 1;
@@ -70,7 +75,8 @@ pub(super) fn names_shell(text: &str) -> bool {
 }
 
 fn tokens(text: &str) -> impl Iterator<Item = &str> {
-    text.split(|c: char| !(c.is_ascii_alphanumeric() || matches!(c, '/' | '_' | '-' | '.'))).filter(|token| !token.is_empty())
+    text.split(|c: char| !(c.is_ascii_alphanumeric() || matches!(c, '/' | '_' | '-' | '.')))
+        .filter(|token| !token.is_empty())
 }
 
 /// The values of options: glued, behind `=`, or the next argument.
@@ -113,8 +119,28 @@ fn short_cluster(text: &str) -> Option<&str> {
 /// Code that names a shell and something that executes, and does not give the shell a command.
 fn code_starts_shell(code: &str) -> bool {
     const EXECUTES: &[&str] = &[
-        "spawn", "exec", "system", "popen", "Popen", "subprocess", "call", "run", "shell", "posix", "qx", "proc_open",
-        "passthru", "child_process", "interact", "`", "|", "pty", "os.", "IO.", "ProcessBuilder", "!",
+        "spawn",
+        "exec",
+        "system",
+        "popen",
+        "Popen",
+        "subprocess",
+        "call",
+        "run",
+        "shell",
+        "posix",
+        "qx",
+        "proc_open",
+        "passthru",
+        "child_process",
+        "interact",
+        "`",
+        "|",
+        "pty",
+        "os.",
+        "IO.",
+        "ProcessBuilder",
+        "!",
     ];
     EXECUTES.iter().any(|word| code.contains(word)) && shell_without_command(code)
         || matches!(code.trim(), "shell" | "!" | "process launch")
@@ -143,8 +169,7 @@ fn command_starts_shell(value: &str) -> bool {
                 .find_map(|start| value.strip_prefix(start))
         })
         .unwrap_or(value);
-    value.split([';', '&', '|', '\n']).any(bare_command)
-        || value.contains("\n\t") && shell_without_command(value)
+    value.split([';', '&', '|', '\n']).any(bare_command) || value.contains("\n\t") && shell_without_command(value)
 }
 
 /// A plain command line that is a shell without script or `-c`.
@@ -158,7 +183,9 @@ fn bare_command(command: &str) -> bool {
     }
     is_shell(name)
         && words.all(|word| {
-            !word.starts_with("-c") && (word.starts_with(['-', '#', '<', '>', '&', '+']) || word.bytes().all(|b| b.is_ascii_digit() || b"<>&".contains(&b)))
+            !word.starts_with("-c")
+                && (word.starts_with(['-', '#', '<', '>', '&', '+'])
+                    || word.bytes().all(|b| b.is_ascii_digit() || b"<>&".contains(&b)))
         })
 }
 
@@ -172,16 +199,21 @@ fn editor_starts_shell(command: &str) -> bool {
     if let Some(rest) = command.strip_prefix('!') {
         return bare_command(rest);
     }
-    command.contains(":sh") || command.contains("|sh") || command.contains("| sh")
+    command.contains(":sh")
+        || command.contains("|sh")
+        || command.contains("| sh")
         || command.contains("os.execl") && names_shell(command)
         || command.contains(":!") && shell_without_command(command)
-        || command.contains("shell=") && command.contains("shell|") 
+        || command.contains("shell=") && command.contains("shell|")
 }
 
 /// GNU sed's `e` command, and `s///e`.
 fn sed_starts_shell(script: &str) -> bool {
     script.split([';', '\n', '{']).any(|command| {
-        let command = command.trim().trim_start_matches(|c: char| c.is_ascii_digit() || matches!(c, '$' | ',' | '!' | ' '));
-        command.strip_prefix('e').is_some_and(|rest| (rest.is_empty() || rest.starts_with(' ')) && shell_without_command(rest))
+        let command =
+            command.trim().trim_start_matches(|c: char| c.is_ascii_digit() || matches!(c, '$' | ',' | '!' | ' '));
+        command
+            .strip_prefix('e')
+            .is_some_and(|rest| (rest.is_empty() || rest.starts_with(' ')) && shell_without_command(rest))
     })
 }

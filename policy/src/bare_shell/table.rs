@@ -2,15 +2,42 @@
 
 /// Programs that start a shell when nothing but options is given, and the letters of their options with a value.
 pub(super) const SHELL_WITHOUT_COMMAND: &[(&str, &str)] = &[
-    ("pkexec", ""), ("unshare", "SGRw"), ("nsenter", "tSG"), ("linux32", ""), ("linux64", ""), ("i386", ""), ("x86_64", ""),
-    ("firejail", ""), ("login", ""), ("newgrp", ""), ("lima", ""), ("wsl", "du"), ("zellij", ""),
-    ("byobu", ""), ("mc", ""), ("dbus-run-session", ""), ("fakeroot", "lis"), ("fakechroot", ""), ("gnu-screen", ""),
+    ("pkexec", ""),
+    ("unshare", "SGRw"),
+    ("nsenter", "tSG"),
+    ("linux32", ""),
+    ("linux64", ""),
+    ("i386", ""),
+    ("x86_64", ""),
+    ("firejail", ""),
+    ("login", ""),
+    ("newgrp", ""),
+    ("lima", ""),
+    ("wsl", "du"),
+    ("zellij", ""),
+    ("byobu", ""),
+    ("mc", ""),
+    ("dbus-run-session", ""),
+    ("fakeroot", "lis"),
+    ("fakechroot", ""),
+    ("gnu-screen", ""),
 ];
 
 /// Programs that start a shell when nothing follows one operand.
 pub(super) const SHELL_AFTER_OPERAND: &[(&str, &str)] = &[
-    ("chroot", ""), ("setarch", ""), ("mosh", "p"), ("rlogin", "l"), ("rsh", "l"), ("slogin", "l"), ("et", "p"), ("arch-chroot", "u"),
-    ("schroot", "cud"), ("proot", "rbwq"), ("newgrp", ""), ("telnet", ""), ("sg", ""),
+    ("chroot", ""),
+    ("setarch", ""),
+    ("mosh", "p"),
+    ("rlogin", "l"),
+    ("rsh", "l"),
+    ("slogin", "l"),
+    ("et", "p"),
+    ("arch-chroot", "u"),
+    ("schroot", "cud"),
+    ("proot", "rbwq"),
+    ("newgrp", ""),
+    ("telnet", ""),
+    ("sg", ""),
 ];
 
 /// `PROGRAM SUBCOMMAND` that opens a shell, unless one of the options or words behind it says what to run.
@@ -49,8 +76,27 @@ pub(super) const SHELL_SUBCOMMANDS: &[(&str, &[&str], &[&str])] = &[
 
 /// Containers' default command is a shell in these images.
 pub(super) const SHELL_IMAGES: &[&str] = &[
-    "ubuntu", "debian", "alpine", "fedora", "centos", "rockylinux", "almalinux", "archlinux", "busybox", "bash", "amazonlinux",
-    "opensuse", "oraclelinux", "kali", "kalilinux", "photon", "mageia", "voidlinux", "gentoo", "nixos", "buildpack-deps",
+    "ubuntu",
+    "debian",
+    "alpine",
+    "fedora",
+    "centos",
+    "rockylinux",
+    "almalinux",
+    "archlinux",
+    "busybox",
+    "bash",
+    "amazonlinux",
+    "opensuse",
+    "oraclelinux",
+    "kali",
+    "kalilinux",
+    "photon",
+    "mageia",
+    "voidlinux",
+    "gentoo",
+    "nixos",
+    "buildpack-deps",
 ];
 
 /// How a program gets code in its arguments.
@@ -101,7 +147,19 @@ pub(super) const CODE: &[(&str, Code)] = &[
 
 /// Options whose value is a command line that the program runs with its own terminal.
 pub(super) const COMMAND_OPTIONS: &[(&str, &[&str])] = &[
-    ("tar", &["--checkpoint-action", "--to-command", "--use-compress-program", "-I", "--rsh-command", "--new-volume-script", "--info-script", "-F"]),
+    (
+        "tar",
+        &[
+            "--checkpoint-action",
+            "--to-command",
+            "--use-compress-program",
+            "-I",
+            "--rsh-command",
+            "--new-volume-script",
+            "--info-script",
+            "-F",
+        ],
+    ),
     ("bsdtar", &["--use-compress-program"]),
     ("rsync", &["-e", "--rsh"]),
     ("zip", &["-TT", "--unzip-command"]),
@@ -138,10 +196,11 @@ pub(super) const COMMAND_OPTIONS: &[(&str, &[&str])] = &[
 
 /// Filters that copy what is typed to their output when they have no file.
 pub(super) const FILTERS: &[&str] = &[
-    "cat", "tee", "tr", "dd", "rev", "tac", "nl", "pv", "head", "tail", "sort", "uniq", "cut", "fold", "expand", "unexpand",
-    "fmt", "col", "iconv", "base64", "base32", "xxd", "od", "read", "line", "mbuffer", "buffer", "sponge", "unbuffer", "ts",
-    "zcat", "gunzip", "gzip", "xz", "bzip2", "zstd", "openssl", "gpg", "lolcat",
+    "cat", "tee", "tr", "dd", "rev", "tac", "nl", "pv", "head", "tail", "sort", "uniq", "cut", "fold", "expand",
+    "unexpand", "fmt", "col", "iconv", "base64", "base32", "xxd", "od", "read", "line", "mbuffer", "buffer", "sponge",
+    "unbuffer", "ts", "zcat", "gunzip", "gzip", "xz", "bzip2", "zstd", "openssl", "gpg", "lolcat",
 ];
 
 /// Filters whose first operand is a program or pattern, not a file.
-pub(super) const FILTERS_WITH_PROGRAM: &[&str] = &["sed", "awk", "gawk", "mawk", "grep", "egrep", "fgrep", "rg", "perl", "jq", "tr"];
+pub(super) const FILTERS_WITH_PROGRAM: &[&str] =
+    &["sed", "awk", "gawk", "mawk", "grep", "egrep", "fgrep", "rg", "perl", "jq", "tr"];

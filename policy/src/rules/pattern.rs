@@ -39,9 +39,7 @@ impl Pattern {
         if written.len() > MAX_LENGTH {
             return Err(PatternError::TooLong);
         }
-        let expanded = home
-            .and_then(|home| expand_home(written, home))
-            .unwrap_or_else(|| written.to_owned());
+        let expanded = home.and_then(|home| expand_home(written, home)).unwrap_or_else(|| written.to_owned());
         let bare = expanded.strip_suffix(" *").map(str::to_owned);
         Ok(Self { written: written.to_owned(), expanded, bare })
     }

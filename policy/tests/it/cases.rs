@@ -17,11 +17,7 @@ fn rows(kind: &str) -> Vec<Row> {
         .skip(1)
         .map(|line| line.split('\t').collect::<Vec<_>>())
         .filter(|columns| columns[1] == kind)
-        .map(|columns| Row {
-            id: columns[0].to_owned(),
-            command: unescape(columns[2]),
-            expected: unescape(columns[3]),
-        })
+        .map(|columns| Row { id: columns[0].to_owned(), command: unescape(columns[2]), expected: unescape(columns[3]) })
         .collect();
     assert!(rows.len() > 50, "the table has rows of kind {kind}");
     rows

@@ -1,0 +1,303 @@
+//! The permission of one chat: policy, what was approved, and whom to ask. Whatever fails here is a denial.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use tokio::task::JoinSet;
+use tool_api::{
+    ChatId, CommandEffect, CommandKind, Denied, DeniedKind, EditEffect, Effect, Grant, Permission, PermissionRequest,
+    ReadEffect,
+};
+
+use crate::analysis::CommandAnalysis;
+use crate::approvals::Approvals;
+use crate::explain::{Policy, decide};
+use crate::judge::is_harmless;
+use crate::offer::offer;
+use crate::prompt::{Answer, Approver, Asking, Prompt};
+use crate::rules::{Decision, Pattern};
+
+/// How long a question may stay open when the front sets no limit of its own.
+const LONGEST_QUESTION: Duration = Duration::from_secs(24 * 60 * 60);
+
+/// The permission of one chat.
+///
+/// Needs a tokio runtime with time while it asks.
+#[derive(Clone, Debug)]
+pub struct Gate {
+    chat: ChatId,
+    policy: Arc<Policy>,
+    approvals: Arc<Approvals>,
+    approver: Arc<dyn Approver>,
+    limit: Duration,
+}
+
+/// What the policy says before anybody is asked.
+#[derive(Debug)]
+enum Opening {
+    Allow,
+    Deny { reason: String, hint: Option<&'static str> },
+    Ask { reason: String, always: Vec<String> },
+}
+
+impl Gate {
+    /// Makes the permission of a chat in which nothing is approved yet.
+    #[must_use]
+    pub fn new(chat: ChatId, policy: Arc<Policy>, approver: Arc<dyn Approver>) -> Self {
+        let approvals = Arc::new(Approvals::new());
+        Self { chat, policy, approvals, approver, limit: LONGEST_QUESTION }
+    }
+
+    /// Sets how long a question may stay open; default 24 hours. After it the effect is denied.
+    #[must_use]
+    pub fn with_limit(mut self, limit: Duration) -> Self {
+        self.limit = limit;
+        self
+    }
+
+    /// Replaces whom to ask; what was approved stays.
+    #[must_use]
+    pub fn with_approver(mut self, approver: Arc<dyn Approver>) -> Self {
+        self.approver = approver;
+        self
+    }
+
+    /// What was approved in this chat.
+    #[must_use]
+    pub fn approvals(&self) -> &Approvals {
+        &self.approvals
+    }
+
+    fn open(&self, request: &PermissionRequest) -> Opening {
+        match &request.effect {
+            Effect::Command(effect) => self.open_command(effect, request),
+            Effect::Edit(effect) => self.open_edit(effect, request),
+            Effect::Read(effect) => self.open_read(effect, request),
+            _ => Opening::Deny { reason: "this policy does not know what would be done".into(), hint: None },
+        }
+    }
+
+    fn open_command(&self, effect: &CommandEffect, request: &PermissionRequest) -> Opening {
+        let analysis = CommandAnalysis::for_shell(&effect.command, &effect.shell);
+        let approvals = self.approvals.commands();
+        let law = self.policy.law(request.workspace.roots(), &effect.workdir, &approvals);
+        let judgement = decide(&analysis, &law, effect.kind);
+        if judgement.decision == Decision::Deny {
+            let hint = (effect.kind == CommandKind::Interactive && crate::bare_shell(&analysis).is_some())
+                .then_some("start the program itself, or run `bash -c '...'` with the whole command");
+            return Opening::Deny { reason: judgement.reason, hint };
+        }
+        let always = offer(&analysis, &judgement);
+        let beyond_rules = typed_into(effect)
+            .or_else(|| changed_environment(effect))
+            .or_else(|| law.outside.directory(&effect.workdir));
+        match (beyond_rules, judgement.decision) {
+            (Some(reason), _) => Opening::Ask { reason, always: Vec::new() },
+            (None, Decision::Allow) => Opening::Allow,
+            (None, _) => {
+                // A pattern that would not change the answer is not offered.
+                let helps = !always.is_empty() && {
+                    let more = always.iter().filter_map(|text| Pattern::new(text, None).ok());
+                    let approvals: Vec<Pattern> = approvals.iter().cloned().chain(more).collect();
+                    let law = self.policy.law(request.workspace.roots(), &effect.workdir, &approvals);
+                    decide(&analysis, &law, effect.kind).decision == Decision::Allow
+                };
+                let always = if helps { always } else { Vec::new() };
+                Opening::Ask { reason: judgement.reason, always }
+            }
+        }
+    }
+
+    fn open_edit(&self, effect: &EditEffect, request: &PermissionRequest) -> Opening {
+        let approvals = self.approvals.edits();
+        let law = self.policy.law(request.workspace.roots(), request.workspace.root(), &approvals);
+        let judged = law.edit(&effect.path);
+        match judged.decision {
+            Decision::Deny => Opening::Deny { reason: judged.reason, hint: None },
+            Decision::Allow => Opening::Allow,
+            Decision::Ask => Opening::Ask { reason: judged.reason, always: judged.always.into_iter().collect() },
+        }
+    }
+
+    fn open_read(&self, effect: &ReadEffect, request: &PermissionRequest) -> Opening {
+        let law = self.policy.law(request.workspace.roots(), request.workspace.root(), &[]);
+        let judged = law.read(effect.path.as_deref(), &effect.what);
+        match judged.decision {
+            Decision::Deny => Opening::Deny { reason: judged.reason, hint: None },
+            Decision::Allow => Opening::Allow,
+            Decision::Ask => Opening::Ask { reason: judged.reason, always: Vec::new() },
+        }
+    }
+
+    fn prompt(&self, request: &PermissionRequest, reason: String, always: Vec<String>) -> Option<Prompt> {
+        let asking = Asking {
+            chat: self.chat.as_str(),
+            tool: &request.tool,
+            reason,
+            always,
+            cancel: request.cancel.child_token(),
+        };
+        match &request.effect {
+            Effect::Command(effect) => Some(Prompt::command(asking, effect)),
+            Effect::Edit(effect) => Some(Prompt::edit(asking, effect)),
+            Effect::Read(effect) => Some(Prompt::read(asking, effect)),
+            _ => None,
+        }
+    }
+
+    /// Asks, and ends the question when it is no longer wanted, when its limit passed, or with the chat's other ones.
+    async fn answer(&self, prompt: Prompt, request: &PermissionRequest) -> Result<Answer, Denied> {
+        let rejected = self.approvals.open_question();
+        let withdrawn = prompt.cancel.clone().drop_guard();
+        let approver = Arc::clone(&self.approver);
+        // A task of its own, so that a panic in a front is an answer that did not come. Dropping the set ends it.
+        let mut question = JoinSet::new();
+        question.spawn(async move { approver.ask(prompt).await });
+        let answer = tokio::select! {
+            biased;
+            () = request.cancel.cancelled() => {
+                Err(Denied::new(DeniedKind::Cancelled, "the call was cancelled while a person was asked"))
+            }
+            () = rejected.cancelled() => {
+                Err(Denied::new(DeniedKind::Rejected, "the person rejected another question of this chat, which ended this one"))
+            }
+            answer = question.join_next() => match answer {
+                Some(Ok(answer)) => Ok(answer),
+                _ => Err(Denied::new(DeniedKind::NoAnswer, "the front failed while it asked")),
+            },
+            () = tokio::time::sleep(self.limit) => {
+                Err(Denied::new(DeniedKind::NoAnswer, format!("nobody answered within {} s", self.limit.as_secs())))
+            }
+        };
+        drop(withdrawn);
+        answer
+    }
+
+    fn remember(&self, effect: &Effect, always: &[String]) {
+        let patterns = always.iter().filter_map(|text| Pattern::new(text, None).ok());
+        match effect {
+            Effect::Command(_) => self.approvals.allow_commands(patterns),
+            Effect::Edit(_) => self.approvals.allow_edits(patterns),
+            _ => {}
+        }
+    }
+}
+
+#[async_trait]
+impl Permission for Gate {
+    async fn ask(&self, request: PermissionRequest) -> Result<Grant, Denied> {
+        if request.chat != self.chat {
+            return Err(Denied::new(DeniedKind::Failed, "the request is of another chat"));
+        }
+        if request.cancel.is_cancelled() {
+            return Err(Denied::new(DeniedKind::Cancelled, "the call was cancelled"));
+        }
+        let opening = catch_unwind(AssertUnwindSafe(|| self.open(&request)))
+            .map_err(|_| Denied::new(DeniedKind::Failed, "the policy failed"))?;
+        let (reason, always) = match opening {
+            Opening::Allow => return Ok(Grant::new()),
+            Opening::Deny { reason, hint } => {
+                tracing::info!(tool = %request.tool, %reason, "denied");
+                let denied = Denied::new(DeniedKind::Forbidden, reason);
+                return Err(match hint {
+                    Some(hint) => denied.with_hint(hint),
+                    None => denied,
+                });
+            }
+            Opening::Ask { reason, always } => (reason, always),
+        };
+        let Some(prompt) = self.prompt(&request, reason.clone(), always.clone()) else {
+            return Err(Denied::new(DeniedKind::Failed, "there is no question for this effect"));
+        };
+        match self.answer(prompt, &request).await? {
+            Answer::Once => Ok(Grant::new()),
+            Answer::Always => {
+                self.remember(&request.effect, &always);
+                Ok(Grant::new())
+            }
+            Answer::Reject { feedback } => {
+                self.approvals.reject_open();
+                let denied = Denied::new(DeniedKind::Rejected, "the person rejected it");
+                Err(match feedback.filter(|text| !text.trim().is_empty()) {
+                    Some(feedback) => denied.with_feedback(feedback),
+                    None => denied,
+                })
+            }
+            Answer::NoAnswer { reason: why } => {
+                Err(Denied::new(DeniedKind::NoAnswer, format!("it needs an approval ({reason}), and {why}")))
+            }
+            Answer::Suspended => {
+                Err(Denied::new(DeniedKind::Suspended, "the person is asked before this call is run again"))
+            }
+        }
+    }
+}
+
+/// A line for a program that runs in the foreground is always asked.
+fn typed_into(effect: &CommandEffect) -> Option<String> {
+    let program = effect.foreground.as_ref()?;
+    Some(format!("the line would be typed into `{}`, which runs in the foreground", crate::visible(program)))
+}
+
+/// Variables of a call are assignments before its command.
+fn changed_environment(effect: &CommandEffect) -> Option<String> {
+    let (name, _) = effect.env.iter().find(|(name, _)| !is_harmless(name))?;
+    Some(format!("`{}` is set, which can change what runs", crate::visible(name)))
+}
+
+/// What was decided for a path.
+#[derive(Clone, Debug)]
+pub(crate) struct PathJudgement {
+    pub(crate) decision: Decision,
+    pub(crate) reason: String,
+    pub(crate) always: Option<String>,
+}
+
+impl crate::judge::Law<'_> {
+    /// Judges a change of a file: by its path as written, as resolved, and below its root.
+    fn edit(&self, path: &Path) -> PathJudgement {
+        let names = self.outside.names(path);
+        let mut judged = self.path(crate::Area::Edit, &names, Decision::Ask);
+        if judged.decision == Decision::Ask
+            && self.approvals.iter().any(|pattern| names.exact.iter().any(|name| pattern.matches(name)))
+        {
+            judged.decision = Decision::Allow;
+        }
+        if judged.decision != Decision::Deny
+            && let Some(reason) = self.outside.directory(path)
+        {
+            judged = PathJudgement { decision: Decision::Ask, reason, always: None };
+        }
+        judged
+    }
+
+    /// Reading is allowed unless a rule says otherwise.
+    fn read(&self, path: Option<&Path>, what: &str) -> PathJudgement {
+        let names = match path {
+            Some(path) => self.outside.names(path),
+            None => crate::outside::Names { exact: vec![what.to_owned()], also: Vec::new() },
+        };
+        self.path(crate::Area::Read, &names, Decision::Allow)
+    }
+
+    fn path(&self, area: crate::Area, names: &crate::outside::Names, otherwise: Decision) -> PathJudgement {
+        let shown = names.exact.last().cloned().unwrap_or_default();
+        let rule = self
+            .layers
+            .iter()
+            .filter_map(|layer| layer.decide_names(area, &names.exact, &names.also))
+            .max_by_key(|rule| rule.decision);
+        let always = (!shown.contains(['*', '?', '~', '$'])).then(|| shown.clone());
+        match rule {
+            Some(rule) => PathJudgement {
+                decision: rule.decision,
+                reason: format!("`{shown}`: {} says {}", rule.origin, rule.decision),
+                always,
+            },
+            None => PathJudgement { decision: otherwise, reason: format!("no rule allows `{shown}`"), always },
+        }
+    }
+}
