@@ -9,6 +9,7 @@ mod layering;
 mod lexer;
 mod manifest;
 mod paths;
+mod programs;
 mod tree;
 
 use std::process::ExitCode;
@@ -64,6 +65,7 @@ pub(crate) fn run(arguments: &[String]) -> anyhow::Result<ExitCode> {
     findings.extend(layering::layers(&metadata));
     findings.extend(layering::optional_tools(&metadata));
     findings.extend(layering::tools_are_named_once(&metadata, &tree));
+    findings.extend(programs::are_in_the_readme(&tree));
     findings.extend(manifest::inherits(&metadata, &tree));
     findings.extend(manifest::rust_version(&metadata, &manifest::installed()?, exact));
 
