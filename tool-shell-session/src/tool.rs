@@ -82,7 +82,7 @@ impl ShellSession {
         grant.check()?;
         let start = process::Start { command, spec, retained_chars: self.config.retained_chars };
         let session = self.pool.start(&owner(ctx), start).await.map_err(error::start)?;
-        let waiter = session.waiter(until(&wait), None);
+        let waiter = session.first_waiter(until(&wait));
         let (reason, take) = wait_for(ctx, waiter, wait.time, Take::Text(self.config.max_chars)).await;
         Ok(outcome(&session, reason, take).await)
     }
@@ -209,7 +209,7 @@ impl Tool for ShellSession {
             }
             Request::Resize { id, cols, rows } => {
                 let session = self.find(&id, ctx)?;
-                if session.resize(Size { cols, rows }).is_err() {
+                if !session.is_running() || session.resize(Size { cols, rows }).is_err() {
                     return Err(error::ended(&session, "nothing was resized").await);
                 }
                 let mut outcome = outcome(&session, Reason::Deadline, Take::Nothing).await;

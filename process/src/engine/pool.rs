@@ -181,7 +181,8 @@ impl Pool {
 
     /// Lists the sessions of a chat, running and finished, in the order of their starts.
     pub fn list(&self, owner: &Owner) -> Vec<Session> {
-        let state = self.inner.lock();
+        let mut state = self.inner.lock();
+        state.forget(&owner.chat, self.inner.config.finished);
         state.sessions.iter().filter(|session| session.owner() == owner).cloned().collect()
     }
 

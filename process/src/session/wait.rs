@@ -8,6 +8,7 @@ use super::run::Link;
 use super::{Look, Session, Shared};
 use crate::echo::{TextWait, Typed};
 use crate::probe::{Foreground, WaitingFor};
+use crate::text::Piece;
 
 /// What a wait looks for. Every wait also ends at the end of the command, and at its deadline.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -59,10 +60,30 @@ pub struct Waiter {
     made: Instant,
 }
 
+/// From when on output counts for a wait.
+#[derive(Clone, Copy, Debug)]
+enum Since<'a> {
+    /// The start of the session.
+    Start,
+    /// The making of the wait.
+    Now,
+    /// The same, with what is about to be typed.
+    Typed(&'a str),
+}
+
 impl Session {
     /// Begins a wait. With `typed`, the input that is about to be written, only output from now on counts and the
     /// echo of the input never matches a text.
     pub fn waiter(&self, until: Until, typed: Option<&str>) -> Waiter {
+        self.begin(until, typed.map_or(Since::Now, Since::Typed))
+    }
+
+    /// Begins a wait of whoever started the session: all that it printed so far counts, too.
+    pub fn first_waiter(&self, until: Until) -> Waiter {
+        self.begin(until, Since::Start)
+    }
+
+    fn begin(&self, until: Until, since: Since<'_>) -> Waiter {
         let link = self.inner.lock().link.clone();
         let modes = link.as_deref().and_then(Link::tty).and_then(|tty| tty.modes().ok());
         let mut shared = self.inner.lock();
@@ -70,11 +91,18 @@ impl Session {
             Until::Text(text) => {
                 // In line mode with echo off nothing comes back. A program that reads keys may echo them itself.
                 let echoes = modes.is_some_and(|modes| modes.echo || !modes.canonical);
-                let typed = typed.filter(|_| echoes).map(Typed::new);
+                let typed = match since {
+                    Since::Typed(typed) if echoes => Some(Typed::new(typed)),
+                    _ => None,
+                };
                 let echoed_by_kernel = modes.is_some_and(|modes| modes.echo && modes.canonical);
+                let mut text = TextWait::new(text, typed);
+                if matches!(since, Since::Start) {
+                    text.push(Piece::Text(&shared.terminal.transcript().tail(usize::MAX)));
+                }
                 let id = shared.next_wait;
                 shared.next_wait += 1;
-                shared.waits.insert(id, Look { text: TextWait::new(text, typed), echoed_by_kernel });
+                shared.waits.insert(id, Look { text, echoed_by_kernel });
                 Some(id)
             }
             Until::Quiet | Until::Exit => None,
@@ -83,7 +111,7 @@ impl Session {
             session: self.clone(),
             until,
             text,
-            fresh: typed.is_some(),
+            fresh: matches!(since, Since::Typed(_)),
             received: shared.received,
             made: Instant::now(),
         }

@@ -40,9 +40,9 @@ pub(crate) fn span(ms: u64) -> String {
     let seconds = ms / 1000;
     match seconds {
         _ if ms < 1_000 => format!("{ms} ms"),
-        ..10 => format!("{}.{} s", seconds, ms % 1000 / 100),
-        ..60 => format!("{seconds} s"),
-        ..3_600 => format!("{} min {} s", seconds / 60, seconds % 60),
+        0..10 => format!("{}.{} s", seconds, ms % 1000 / 100),
+        10..60 => format!("{seconds} s"),
+        60..3_600 => format!("{} min {} s", seconds / 60, seconds % 60),
         _ => format!("{} h {} min", seconds / 3_600, seconds / 60 % 60),
     }
 }

@@ -1,6 +1,7 @@
 //! `shell_session` through its trait: real programs on real terminals.
 
 #![cfg(unix)]
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod contract;
 mod ends;
