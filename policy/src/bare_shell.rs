@@ -103,9 +103,9 @@ impl Look<'_> {
         match name {
             "sudo" | "doas" => sudo_shell(arguments) && !self.has_inner(),
             "su" | "runuser" => {
-                !texts.iter().any(|t| is_option(t, 'c', "--command") || is_option(t, 'c', "--session-command"))
-                    && !(name == "runuser" && texts.iter().any(|t| is_option(t, 'u', "--user")))
-                    && !informs(&texts)
+                let commands = |t: &&str| is_option(t, 'c', "--command") || is_option(t, 'c', "--session-command");
+                let runs = name == "runuser" && texts.iter().any(|t| is_option(t, 'u', "--user"));
+                !(runs || texts.iter().any(commands) || informs(&texts))
             }
             "script" => {
                 !texts.iter().any(|t| is_option(t, 'c', "--command")) && !informs(&texts) && script_operands(arguments)

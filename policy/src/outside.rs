@@ -1,6 +1,7 @@
 //! Redirections that leave the workspace, which no rule about commands allows.
 
-use std::path::{Component, Path, PathBuf};
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
 
 use crate::analysis::{Redirect, RedirectKind, WordPart};
 use crate::rules::{Area, Decision, Rules, Subject};
@@ -106,35 +107,62 @@ fn is_device(path: &str) -> bool {
         || path.strip_prefix("/dev/fd/").is_some_and(|number| number.bytes().all(|b| b.is_ascii_digit()))
 }
 
-/// The path with `.` and `..` taken away, and with the symbolic links of what exists resolved.
+/// The path with every symbolic link on its way resolved, also one that leads to nothing, and `.` and `..` taken away.
+///
+/// A path with more links than the system follows becomes `/`, which is outside of every workspace.
 fn resolve(path: &Path) -> PathBuf {
-    let mut plain = PathBuf::new();
-    for component in path.components() {
-        match component {
-            Component::ParentDir => {
-                // A link before `..` decides where it leads.
-                if let Ok(real) = plain.canonicalize() {
-                    plain = real;
-                }
-                plain.pop();
+    const MOST_LINKS: usize = 40;
+    let mut links = 0;
+    let mut real = PathBuf::new();
+    let mut rest: Vec<OsString> = names(path);
+    while let Some(name) = rest.pop() {
+        match name.as_encoded_bytes() {
+            b"." => continue,
+            b".." => {
+                real.pop();
+                continue;
             }
-            Component::CurDir => {}
-            other => plain.push(other),
+            _ => real.push(&name),
         }
+        let Ok(target) = real.read_link() else { continue };
+        links += 1;
+        if links > MOST_LINKS {
+            return PathBuf::from("/");
+        }
+        real.pop();
+        // An absolute target starts again at the root: its first name is the root itself.
+        rest.extend(names(&target));
     }
-    let mut existing = plain.as_path();
-    let mut missing = Vec::new();
-    loop {
-        if let Ok(mut real) = existing.canonicalize() {
-            real.extend(missing.iter().rev());
-            return real;
-        }
-        match (existing.parent(), existing.file_name()) {
-            (Some(parent), Some(name)) => {
-                missing.push(name);
-                existing = parent;
-            }
-            _ => return plain.clone(),
-        }
+    real
+}
+
+/// The names of a path, last one first.
+fn names(path: &Path) -> Vec<OsString> {
+    path.components().rev().map(|component| component.as_os_str().to_owned()).collect()
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use std::os::unix::fs::symlink;
+    use std::path::Path;
+
+    use super::resolve;
+
+    #[test]
+    fn links_are_followed_also_into_nothing() {
+        let directory = tempfile::tempdir().unwrap();
+        let root = directory.path().canonicalize().unwrap();
+        std::fs::create_dir(root.join("sub")).unwrap();
+        symlink("../nothing", root.join("sub/dangling")).unwrap();
+        symlink("/etc", root.join("away")).unwrap();
+        symlink("loop", root.join("loop")).unwrap();
+        symlink("sub", root.join("link")).unwrap();
+        let check = |path: &str, expected: &Path| assert_eq!(resolve(&root.join(path)), expected, "{path}");
+        check("sub/dangling", &root.join("nothing"));
+        check("away/x/../hosts", Path::new("/etc/hosts"));
+        check("link/../a/./b", &root.join("a/b"));
+        check("away/..", Path::new("/"));
+        check("loop", Path::new("/"));
+        check("new/file", &root.join("new/file"));
     }
 }

@@ -160,11 +160,7 @@ impl Reader<'_> {
                     *list = true;
                 }
             }
-            b'}' => {
-                if word.braces.pop() == Some(true) {
-                    word.dynamic(WordPart::Brace);
-                }
-            }
+            b'}' if word.braces.pop() == Some(true) => word.dynamic(WordPart::Brace),
             // NUL cannot be part of a command line.
             0 => self.tree.doubt("a NUL character"),
             _ => {}

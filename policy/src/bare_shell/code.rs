@@ -37,7 +37,7 @@ pub(super) fn hides_shell(name: &str, arguments: &[Word]) -> bool {
                 let text = word.text.trim_start();
                 [".shell ", ".system ", "\\! ", "system "]
                     .iter()
-                    .any(|start| text.strip_prefix(start).is_some_and(|rest| bare_command(rest)))
+                    .any(|start| text.strip_prefix(start).is_some_and(bare_command))
                     || text == "\\!"
             });
         }

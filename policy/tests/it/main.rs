@@ -1,3 +1,5 @@
 //! Integration tests of the policy.
+#![expect(clippy::unwrap_used, reason = "a failed test may panic anywhere")]
 
 mod cases;
+mod gate;
