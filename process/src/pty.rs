@@ -209,7 +209,7 @@ pub fn input_pending(slave: impl AsFd) -> io::Result<usize> {
 /// # Errors
 /// When the runtime cannot take one more.
 pub fn register(fd: OwnedFd, interest: Interest) -> io::Result<AsyncFd<OwnedFd>> {
-    crate::sys::register(fd, interest)
+    crate::sys::watch::watch(fd, interest)
 }
 
 #[cfg(test)]

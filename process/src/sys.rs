@@ -142,12 +142,3 @@ pub(crate) fn kill_group(group: i32, signal: i32) -> std::io::Result<()> {
     // SAFETY: `kill` has no memory preconditions.
     if unsafe { libc::kill(-group, signal) } == 0 { Ok(()) } else { Err(std::io::Error::last_os_error()) }
 }
-
-/// Registers a descriptor with the runtime at hand.
-pub(crate) fn register(
-    fd: std::os::fd::OwnedFd,
-    interest: tokio::io::Interest,
-) -> std::io::Result<tokio::io::unix::AsyncFd<std::os::fd::OwnedFd>> {
-    // SAFETY: an `OwnedFd` keeps its one descriptor open, and keeps it the same, until it is dropped.
-    Ok(unsafe { tokio::io::unix::AsyncFd::register_with_interest(fd, interest) }?)
-}

@@ -24,13 +24,34 @@ const LONGEST_GRACE: Duration = Duration::from_secs(24 * 60 * 60);
 /// How many killed processes are reported one by one.
 const NAMED: u32 = 64;
 
-/// Runs one command from its request to the end of its tree; the result is this process's exit code.
-pub(crate) fn run(fds: [OwnedFd; PASSED]) -> i32 {
-    let Ok([control, stdin, stdout, stderr]) = fork::renumber(fds, 3) else { return 0 };
-    sys::close_from(3 + PASSED as i32);
+/// The exit code of a guardian that got no command, since the host is gone.
+pub(crate) const HOST_GONE: i32 = 3;
+
+/// Takes one request from the server's socket and runs it to the end of its tree; the result is this process's exit
+/// code. `link` is how the server learns of it: it gets a copy of the control socket.
+pub(crate) fn run(requests: OwnedFd, link: OwnedFd) -> i32 {
+    let Ok([requests, link]) = fork::renumber([requests, link], 3) else { return 0 };
+    // Among others copies of the control sockets of other guardians.
+    sys::close_from(5);
     let _ = fork::new_session();
     let _ = sys::become_subreaper();
     sys::name_process(c"toolhost-guard");
+    let fds = loop {
+        match socket::receive_descriptors(&requests) {
+            Ok(Some(fds)) => break fds,
+            Ok(None) => return HOST_GONE,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            // The sender sees its control socket close, and nothing said before.
+            Err(_) => return 0,
+        }
+    };
+    let Ok(fds) = <[OwnedFd; PASSED]>::try_from(fds) else { return 0 };
+    // Without a server nobody would end the tree if we were killed: the host is to start a new one first.
+    if socket::send_descriptors(&link, &[fds[0].as_raw_fd()]).is_err() {
+        return 0;
+    }
+    drop((requests, link));
+    let Ok([control, stdin, stdout, stderr]) = fork::renumber(fds, 3) else { return 0 };
     socket::no_sigpipe(&control);
     let guardian = std::process::id().cast_signed();
     let mut host = Host { control: Some(control), pending: Vec::new(), partial: Vec::new() };
@@ -210,7 +231,7 @@ impl Guard {
         drop(status);
         self.host.say(match failure {
             Some(failure) => Report::Failed(failure),
-            None => Report::Started { leader, start: sys::process(leader).map_or(0, |process| process.start) },
+            None => Report::Started { leader },
         });
     }
 

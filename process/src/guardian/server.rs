@@ -1,13 +1,15 @@
-//! The fork server: forks one guardian a command, and ends what is left of a guardian that was killed.
+//! The fork server: has a guardian ready for the next command, and ends what is left of a guardian that was killed.
 
 use std::collections::HashMap;
+use std::io;
 use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::net::UnixStream;
 use std::time::Duration;
 
 use super::guard;
 use super::wire::{Failure, Report, Stage};
 use crate::sys::fork::{self, exit, fork};
-use crate::sys::socket::{self, PASSED};
+use crate::sys::socket;
 use crate::sys::{self, Ended, Reaped};
 
 /// The first byte the server sends, so that the host knows it talks to one.
@@ -16,10 +18,15 @@ pub(crate) const READY: u8 = b'g';
 /// How often orphans that do not die are killed again.
 const SWEEP_AGAIN: Duration = Duration::from_millis(20);
 
+/// How long a new spare waits, so that its fork is not in the way of the command that was just started. A request
+/// that is waiting already ends the wait.
+const SPARE_DELAY: Duration = Duration::from_millis(2);
+
 /// Serves until the host is gone and no guardian is left.
 pub(crate) fn serve() -> ! {
     let Ok(socket) = prepare() else { exit(1) };
-    let mut server = Server { socket: Some(socket), guardians: HashMap::new(), lost: Vec::new() };
+    let mut server = Server { socket: Some(socket), spare: None, guardians: HashMap::new(), lost: Vec::new() };
+    server.fork_spare();
     loop {
         server.reap();
         if !server.lost.is_empty() {
@@ -28,18 +35,11 @@ pub(crate) fn serve() -> ! {
         if server.socket.is_none() && server.guardians.is_empty() && server.lost.is_empty() {
             exit(0);
         }
-        let timeout = (!server.lost.is_empty()).then_some(SWEEP_AGAIN);
-        let readable = match &server.socket {
-            Some(socket) => fork::wait(&[socket.as_fd()], timeout)[0],
-            None => !fork::wait(&[], timeout).is_empty(),
-        };
-        if readable {
-            server.receive();
-        }
+        server.wait();
     }
 }
 
-fn prepare() -> std::io::Result<OwnedFd> {
+fn prepare() -> io::Result<OwnedFd> {
     let socket = fork::take_stdin()?;
     // Fails only for a leader of a process group, which is then away from the host's already.
     let _ = fork::new_session();
@@ -59,6 +59,9 @@ fn prepare() -> std::io::Result<OwnedFd> {
 struct Server {
     /// `None` once the host is gone.
     socket: Option<OwnedFd>,
+    /// A guardian forked beforehand: it takes the next request itself. Its pid, and the socket over which it hands
+    /// us a copy of its control socket when it has one.
+    spare: Option<(i32, OwnedFd)>,
     /// The guardians by pid, each with a copy of its control socket, to speak for it if it is killed.
     guardians: HashMap<i32, OwnedFd>,
     /// The control sockets of killed guardians, until their orphans are gone.
@@ -66,32 +69,69 @@ struct Server {
 }
 
 impl Server {
-    fn receive(&mut self) {
-        let Some(socket) = &self.socket else { return };
-        match socket::receive_descriptors(socket) {
-            Ok(Some(fds)) => {
-                if let Ok(fds) = <[OwnedFd; PASSED]>::try_from(fds) {
-                    self.start(fds);
+    /// Waits for the spare to take a request, for a child's end, or, without a spare, for a request.
+    fn wait(&mut self) {
+        let timeout = (!self.lost.is_empty()).then_some(SWEEP_AGAIN);
+        match (&self.socket, &self.spare) {
+            (Some(_), Some((_, link))) => {
+                if fork::wait(&[link.as_fd()], timeout)[0] {
+                    self.spare_took();
                 }
             }
-            Ok(None) => self.socket = None,
-            Err(error) if error.raw_os_error() == Some(libc::EINTR) => {}
-            // Most likely out of descriptors. The sender sees its control socket close.
-            Err(error) if matches!(error.raw_os_error(), Some(libc::EMFILE | libc::ENFILE | libc::ENOBUFS)) => {}
-            Err(_) => self.socket = None,
+            (Some(socket), None) => {
+                let requested = fork::wait(&[socket.as_fd()], timeout)[0];
+                if !self.fork_spare() && requested {
+                    self.refuse();
+                }
+            }
+            (None, _) => drop(fork::wait(&[], timeout)),
         }
     }
 
-    fn start(&mut self, fds: [OwnedFd; PASSED]) {
-        let Ok(control) = fds[0].try_clone() else { return };
-        match fork(|| guard::run(fds)) {
-            Ok(guardian) => {
-                self.guardians.insert(guardian, control);
+    /// Makes the spare one of the guardians, and a new spare.
+    fn spare_took(&mut self) {
+        let Some((pid, link)) = &self.spare else { return };
+        // At the end of the link without a control socket the spare is about to be reaped, see `ended`.
+        let Ok(Some(Some(control))) = socket::receive_descriptors(link).map(|fds| fds.map(|mut fds| fds.pop())) else {
+            return;
+        };
+        self.guardians.insert(*pid, control);
+        self.spare = None;
+        if let Some(socket) = &self.socket {
+            fork::wait(&[socket.as_fd()], Some(SPARE_DELAY));
+            self.fork_spare();
+        }
+    }
+
+    /// Forks a spare; false when that failed.
+    fn fork_spare(&mut self) -> bool {
+        let Some(socket) = &self.socket else { return false };
+        let Ok((ours, theirs)) = UnixStream::pair() else { return false };
+        let spare = fork(|| match socket.try_clone() {
+            Ok(socket) => guard::run(socket, theirs.into()),
+            Err(_) => 0,
+        });
+        if let Ok(pid) = spare {
+            self.spare = Some((pid, ours.into()));
+        }
+        spare.is_ok()
+    }
+
+    /// Answers a request for which no guardian can be forked.
+    fn refuse(&mut self) {
+        let Some(socket) = &self.socket else { return };
+        match socket::receive_descriptors(socket) {
+            Ok(Some(fds)) => {
+                let errno = libc::EAGAIN;
+                if let Some(control) = fds.first() {
+                    say(control, Report::Failed(Failure { stage: Stage::Fork, errno }));
+                }
             }
-            Err(error) => {
-                let errno = error.raw_os_error().unwrap_or(libc::EAGAIN);
-                say(&control, Report::Failed(Failure { stage: Stage::Fork, errno }));
-            }
+            Ok(None) => self.socket = None,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            // Most likely out of descriptors. The sender sees its control socket close.
+            Err(error) if matches!(error.raw_os_error(), Some(libc::EMFILE | libc::ENFILE | libc::ENOBUFS)) => {}
+            Err(_) => self.socket = None,
         }
     }
 
@@ -102,21 +142,39 @@ impl Server {
             match sys::reap() {
                 Reaped::Child(pid, ended) => {
                     reaped = true;
-                    if let Some(control) = self.guardians.remove(&pid)
-                        && ended != Ended::Code(0)
-                    {
-                        say(&control, Report::Lost);
-                        self.lost.push(control);
-                    }
+                    self.ended(pid, ended);
                 }
                 // A command that stops its guardian does not get rid of it.
-                Reaped::Stopped(pid) if self.guardians.contains_key(&pid) => {
+                Reaped::Stopped(pid) if self.is_ours(pid) => {
                     let _ = sys::kill(pid, libc::SIGCONT);
                 }
                 Reaped::Stopped(_) => {}
                 Reaped::None | Reaped::NoChildren => return reaped,
             }
         }
+    }
+
+    fn ended(&mut self, pid: i32, ended: Ended) {
+        if self.spare.as_ref().is_some_and(|(spare, _)| *spare == pid) {
+            // It may have taken a request right before.
+            let control = self.spare.take().and_then(|(_, link)| socket::try_receive_descriptors(&link).ok()??.pop());
+            match control {
+                Some(control) => drop(self.guardians.insert(pid, control)),
+                None if ended == Ended::Code(guard::HOST_GONE) => self.socket = None,
+                None => {}
+            }
+            self.fork_spare();
+        }
+        if let Some(control) = self.guardians.remove(&pid)
+            && ended != Ended::Code(0)
+        {
+            say(&control, Report::Lost);
+            self.lost.push(control);
+        }
+    }
+
+    fn is_ours(&self, pid: i32) -> bool {
+        self.guardians.contains_key(&pid) || self.spare.as_ref().is_some_and(|(spare, _)| *spare == pid)
     }
 
     /// Kills every child that is no guardian: only the command of a killed guardian can be one.
@@ -135,7 +193,7 @@ impl Server {
                     .map(|process| process.pid)
                     .collect();
             }
-            children.retain(|pid| !self.guardians.contains_key(pid));
+            children.retain(|pid| !self.is_ours(*pid));
             for pid in &children {
                 let _ = sys::kill(*pid, libc::SIGKILL);
             }

@@ -155,7 +155,7 @@ pub(crate) enum Report {
     /// The guardian lives and is about to read the request: from here on the command may have run.
     Hello { guardian: i32 },
     /// The command runs.
-    Started { leader: i32, start: u64 },
+    Started { leader: i32 },
     /// The command was not started.
     Failed(Failure),
     /// The leader ended with this code.
@@ -181,7 +181,7 @@ impl Report {
         let mut bytes = [0; Self::SIZE];
         let (kind, first, second) = match self {
             Self::Hello { guardian } => (1, guardian, 0),
-            Self::Started { leader, start } => (2, leader, start),
+            Self::Started { leader } => (2, leader, 0),
             Self::Failed(failure) => (3, failure.errno, failure.stage as u64),
             Self::Exited { code } => (4, code, 0),
             Self::Signaled { signal } => (5, signal, 0),
@@ -205,7 +205,7 @@ impl Report {
         let small = u32::try_from(second).unwrap_or(u32::MAX);
         Some(match bytes[0] {
             1 => Self::Hello { guardian: first },
-            2 => Self::Started { leader: first, start: second },
+            2 => Self::Started { leader: first },
             3 => Self::Failed(Failure { stage: *STAGES.get(usize::try_from(second).ok()?)?, errno: first }),
             4 => Self::Exited { code: first },
             5 => Self::Signaled { signal: first },
@@ -232,7 +232,7 @@ mod tests {
     fn reports_come_back_as_they_were() {
         let reports = [
             Report::Hello { guardian: 7 },
-            Report::Started { leader: 8, start: u64::MAX },
+            Report::Started { leader: 8 },
             Report::Exited { code: 255 },
             Report::Signaled { signal: 9 },
             Report::Lost,

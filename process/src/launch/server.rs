@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 use std::io::{self, ErrorKind};
-use std::os::fd::{AsFd, AsRawFd, OwnedFd};
+use std::os::fd::{AsRawFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -146,7 +146,7 @@ async fn start(server: &Server, request: &Request, stdio: &ChildStdio) -> Result
     let theirs = OwnedFd::from(theirs);
     let fds = [theirs.as_raw_fd(), stdio.stdin.as_raw_fd(), stdio.stdout.as_raw_fd(), stderr.as_raw_fd()];
     loop {
-        match socket::send_descriptors(server.socket.as_fd(), fds) {
+        match socket::send_descriptors(&server.socket, &fds) {
             Ok(()) => break,
             Err(error) if error.kind() == ErrorKind::WouldBlock => {
                 ready(&server.socket, Interest::WRITABLE).await.map_err(failed)?;
@@ -172,7 +172,7 @@ async fn start(server: &Server, request: &Request, stdio: &ChildStdio) -> Result
             (Report::Failed(failure), _) => {
                 return Err(SpawnError::failed(failure, &request.program, &request.workdir));
             }
-            (Report::Started { leader, .. }, Some(guardian)) => {
+            (Report::Started { leader }, Some(guardian)) => {
                 return Ok(Some(Started { control, reports, guardian, leader }));
             }
             _ => break,

@@ -20,19 +20,28 @@ const SEND: MsgFlags = MsgFlags::MSG_NOSIGNAL;
 const SEND: MsgFlags = MsgFlags::empty();
 
 /// Sends one byte with the descriptors, without waiting (`WouldBlock`).
-pub(crate) fn send_descriptors(socket: impl AsFd, fds: [RawFd; PASSED]) -> io::Result<()> {
-    let message = [ControlMessage::ScmRights(&fds)];
+pub(crate) fn send_descriptors(socket: impl AsFd, fds: &[RawFd]) -> io::Result<()> {
+    let message = [ControlMessage::ScmRights(fds)];
     let flags = SEND | MsgFlags::MSG_DONTWAIT;
     sendmsg::<()>(socket.as_fd().as_raw_fd(), &[IoSlice::new(&[0])], &message, flags, None)?;
     Ok(())
 }
 
-/// Receives one byte with its descriptors; `None` at the end.
+/// Receives one byte with its descriptors, [`PASSED`] at most; `None` at the end.
 pub(crate) fn receive_descriptors(socket: impl AsFd) -> io::Result<Option<Vec<OwnedFd>>> {
+    receive_with(socket, RECEIVE)
+}
+
+/// Like [`receive_descriptors`], without waiting (`WouldBlock`).
+pub(crate) fn try_receive_descriptors(socket: impl AsFd) -> io::Result<Option<Vec<OwnedFd>>> {
+    receive_with(socket, RECEIVE | MsgFlags::MSG_DONTWAIT)
+}
+
+fn receive_with(socket: impl AsFd, flags: MsgFlags) -> io::Result<Option<Vec<OwnedFd>>> {
     let mut byte = [0];
     let mut buffer = [IoSliceMut::new(&mut byte)];
     let mut space = nix::cmsg_space!([RawFd; PASSED]);
-    let message = recvmsg::<()>(socket.as_fd().as_raw_fd(), &mut buffer, Some(&mut space), RECEIVE)?;
+    let message = recvmsg::<()>(socket.as_fd().as_raw_fd(), &mut buffer, Some(&mut space), flags)?;
     let mut fds = Vec::with_capacity(PASSED);
     for part in message.cmsgs()? {
         if let ControlMessageOwned::ScmRights(received) = part {
