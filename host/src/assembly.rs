@@ -65,6 +65,7 @@ impl Host {
         environment: impl IntoIterator<Item = (OsString, OsString)>,
     ) -> Result<Self, AssembleError> {
         let registry = Registry::new(builtin_tools(settings)?, RegistryConfig::from_settings(settings))?;
-        Ok(Self::new(registry).with_shell_env(Arc::new(HostEnv::new(&settings.env, environment))))
+        let shell_env = Arc::new(HostEnv::new(&settings.env, environment));
+        Ok(Self::new(registry).with_policy(settings.policy()).with_shell_env(shell_env))
     }
 }

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use policy::{Approver, Gate, NobodyToAsk};
 use tokio::sync::RwLock;
 use tool_api::{CancellationToken, ChatId, Nobody, Person, Workspace};
 
@@ -13,6 +14,8 @@ use tool_api::{CancellationToken, ChatId, Nobody, Person, Workspace};
 pub struct Chat {
     id: ChatId,
     workspace: Arc<Workspace>,
+    /// What was approved in this chat; none where the host has a permission of its own.
+    pub(crate) gate: Option<Gate>,
     /// Cancels every call of the chat when it ends.
     pub(crate) ending: CancellationToken,
     /// Is read by each call while it runs, and written by the end of the chat, which so waits for its calls.
@@ -20,9 +23,9 @@ pub struct Chat {
 }
 
 impl Chat {
-    pub(crate) fn new(id: ChatId, workspace: Workspace, host_ending: &CancellationToken) -> Self {
+    pub(crate) fn new(id: ChatId, workspace: Workspace, gate: Option<Gate>, host_ending: &CancellationToken) -> Self {
         let ending = host_ending.child_token();
-        Self { id, workspace: Arc::new(workspace), ending, ended: RwLock::new(false) }
+        Self { id, workspace: Arc::new(workspace), gate, ending, ended: RwLock::new(false) }
     }
 
     /// Returns its name.
@@ -40,6 +43,8 @@ impl Chat {
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct CallOptions {
+    /// Whom the policy asks. Default: nobody, so that what needs asking is denied.
+    pub approver: Arc<dyn Approver>,
     /// Who gives secrets. Default: nobody.
     pub person: Arc<dyn Person>,
     /// Cancels this call. The end of its chat does so as well.
@@ -50,7 +55,12 @@ pub struct CallOptions {
 
 impl Default for CallOptions {
     fn default() -> Self {
-        Self { person: Arc::new(Nobody), cancel: CancellationToken::new(), wait_limit: None }
+        Self {
+            approver: Arc::new(NobodyToAsk::new("this front has no way to ask a person")),
+            person: Arc::new(Nobody),
+            cancel: CancellationToken::new(),
+            wait_limit: None,
+        }
     }
 }
 
@@ -58,6 +68,13 @@ impl CallOptions {
     /// Makes options with nobody to ask and no limit.
     pub fn new() -> Self {
         Self::default()
+    }
+
+    /// Sets whom the policy asks.
+    #[must_use]
+    pub fn with_approver(mut self, approver: Arc<dyn Approver>) -> Self {
+        self.approver = approver;
+        self
     }
 
     /// Sets who gives secrets.

@@ -4,6 +4,7 @@ use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use policy::{Gate, NobodyToAsk, Policy};
 use tokio::sync::RwLock;
 use tool_api::{
     CancellationToken, ChatId, DenyAll, FixedEnv, NoticeSink, Permission, Scope, ShellEnv, ToolCall, ToolContext,
@@ -18,7 +19,7 @@ use crate::{CallOptions, Chat, Inbox, Registry};
 #[derive(Debug)]
 pub struct Host {
     registry: Registry,
-    permission: Arc<dyn Permission>,
+    permission: Rule,
     shell_env: Arc<dyn ShellEnv>,
     inbox: Arc<Inbox>,
     ending: CancellationToken,
@@ -27,12 +28,21 @@ pub struct Host {
     chats: AtomicU64,
 }
 
+/// Who decides about effects.
+#[derive(Debug)]
+enum Rule {
+    /// A permission of the embedding host.
+    Own(Arc<dyn Permission>),
+    /// The policy, which asks the front of the call.
+    Policy(Arc<Policy>),
+}
+
 impl Host {
     /// Makes a host that denies every effect and gives commands an empty environment, until it is told otherwise.
     pub fn new(registry: Registry) -> Self {
         Self {
             registry,
-            permission: Arc::new(DenyAll),
+            permission: Rule::Own(Arc::new(DenyAll)),
             shell_env: Arc::new(FixedEnv::default()),
             inbox: Arc::new(Inbox::new()),
             ending: CancellationToken::new(),
@@ -41,10 +51,18 @@ impl Host {
         }
     }
 
-    /// Sets whom every tool asks before an effect.
+    /// Sets whom every tool asks before an effect, instead of a policy. Before the first chat is opened.
     #[must_use]
     pub fn with_permission(mut self, permission: Arc<dyn Permission>) -> Self {
-        self.permission = permission;
+        self.permission = Rule::Own(permission);
+        self
+    }
+
+    /// Sets the policy that decides about effects, and asks the approver of the call where it asks. Before the first
+    /// chat is opened.
+    #[must_use]
+    pub fn with_policy(mut self, policy: Policy) -> Self {
+        self.permission = Rule::Policy(Arc::new(policy));
         self
     }
 
@@ -68,7 +86,15 @@ impl Host {
     /// Opens a chat with an id that this host never gives again.
     pub fn open_chat(&self, workspace: Workspace) -> Arc<Chat> {
         let number = self.chats.fetch_add(1, Ordering::Relaxed) + 1;
-        Arc::new(Chat::new(ChatId::new(format!("c{number}")), workspace, &self.ending))
+        let id = ChatId::new(format!("c{number}"));
+        let gate = match &self.permission {
+            Rule::Own(_) => None,
+            Rule::Policy(policy) => {
+                let nobody = Arc::new(NobodyToAsk::new("nobody was asked yet"));
+                Some(Gate::new(id.clone(), Arc::clone(policy), nobody))
+            }
+        };
+        Arc::new(Chat::new(id, workspace, gate, &self.ending))
     }
 
     /// Makes one call of a chat.
@@ -122,9 +148,15 @@ impl Host {
 
     fn context(&self, chat: &Chat, options: &CallOptions, cancel: CancellationToken) -> ToolContext {
         let notices: Arc<dyn NoticeSink> = Arc::clone(&self.inbox) as _;
+        let permission: Arc<dyn Permission> = match (&self.permission, &chat.gate) {
+            (Rule::Own(permission), _) => Arc::clone(permission),
+            (Rule::Policy(_), Some(gate)) => Arc::new(gate.clone().with_approver(Arc::clone(&options.approver))),
+            // A chat of another host.
+            (Rule::Policy(_), None) => Arc::new(DenyAll),
+        };
         ToolContext::deny_all(chat.id().clone(), chat.workspace().root())
             .with_workspace(Arc::clone(chat.workspace()))
-            .with_permission(Arc::clone(&self.permission))
+            .with_permission(permission)
             .with_notices(notices)
             .with_person(Arc::clone(&options.person))
             .with_shell_env(Arc::clone(&self.shell_env))

@@ -1,13 +1,16 @@
 //! `toolhost play`: makes the calls of a file and shows each result.
 
+mod approve;
 mod step;
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader};
 use std::path::Path;
 use std::process::ExitCode;
+use std::sync::Arc;
 
 use host::{CallOptions, Card, Chat, Host};
+use policy::Approver;
 use serde_json::{Value, json};
 use tokio::sync::mpsc;
 use tool_api::{CancellationToken, ToolCall, ToolError, ToolOutput};
@@ -54,6 +57,7 @@ struct Player<'a> {
     host: &'a Host,
     chat: &'a Chat,
     play: &'a Play,
+    approver: Arc<dyn Approver>,
     cancel: CancellationToken,
     out: Out,
 }
@@ -105,7 +109,8 @@ impl Player<'_> {
             // Before the call, so that a person sees what is waited for.
             self.out.line(&self.out.strong(&head))?;
         }
-        let options = CallOptions::new().with_cancel(self.cancel.child_token());
+        let options =
+            CallOptions::new().with_cancel(self.cancel.child_token()).with_approver(Arc::clone(&self.approver));
         let result = self.host.call(self.chat, ToolCall::new(&step.tool, arguments), options).await;
         let failed = step.unmet(&result);
         let notices = self.host.inbox().take(self.chat.id()).text();
