@@ -35,7 +35,14 @@ pub(crate) fn run(common: &Common, play: &Play) -> Result<ExitCode, Failure> {
     let chat = host.open_chat(common.workspace()?);
     let cancel = CancellationToken::new();
     let played = runtime.block_on(async {
-        let mut player = Player { host: &host, chat: &chat, play, cancel: cancel.clone(), out: Out::new() };
+        let mut player = Player {
+            host: &host,
+            chat: &chat,
+            play,
+            approver: approve::approver(play),
+            cancel: cancel.clone(),
+            out: Out::new(),
+        };
         let mut playing = std::pin::pin!(player.play(lines));
         let signal = tokio::select! {
             played = &mut playing => return played,
