@@ -8,7 +8,7 @@ use tool_api::ToolOutput;
 mod text;
 mod time;
 
-pub(crate) use text::{ended, one_line};
+pub(crate) use text::{ended, one_line, why_ended};
 pub(crate) use time::rfc3339;
 
 /// The structured result of every action; `list` gives `sessions` alone, the others the rest.
@@ -81,6 +81,8 @@ pub(crate) struct Notes {
     pub(crate) secret: Option<String>,
     /// Columns of the terminal.
     pub(crate) cols: u16,
+    /// The alternate screen is on.
+    pub(crate) full_screen: bool,
 }
 
 /// Why a call returned.

@@ -6,7 +6,7 @@ use process::{Session, Status, SurvivorReason, signal_name};
 
 use crate::render::{
     Cursor, EndedBecause, Entry, Notes, Outcome, Process, Reason, Screen, State, Survivor, WaitingFor, ended, one_line,
-    rfc3339,
+    rfc3339, why_ended,
 };
 
 /// What a call takes of the output.
@@ -41,7 +41,11 @@ pub(crate) async fn outcome(session: &Session, reason: Reason, take: Take) -> Ou
         foreground: status.foreground.as_deref().map(clean),
         waiting_for: status.waiting_for.map(WaitingFor::from),
         held_by: Some(status.held_by.into_iter().map(Process::from).collect()),
-        notes: Notes { ran_ms: milliseconds(status.ran_for), ..Notes::default() },
+        notes: Notes {
+            ran_ms: milliseconds(status.ran_for),
+            full_screen: status.full_screen && matches!(take, Take::Text(_)),
+            ..Notes::default()
+        },
         ..Outcome::default()
     };
     match take {
@@ -83,7 +87,7 @@ pub(crate) fn end(status: &Status) -> Option<String> {
     let state = State::from(status.state);
     let signal = status.signal.map(signal_name);
     let because = status.ended_because.map(EndedBecause::from);
-    state.has_ended().then(|| ended(state, status.exit_code, signal.as_deref(), because))
+    state.has_ended().then(|| ended(state, status.exit_code, signal.as_deref()) + why_ended(because))
 }
 
 fn milliseconds(time: Duration) -> u64 {

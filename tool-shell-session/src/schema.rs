@@ -39,8 +39,8 @@ action:
 
 start, write and read wait up to waitMs for `until`, and end earlier when the program exits or wants input. Every \
 result names why it returned (`reason`: text, quiet, exit, deadline, input, limit, cancelled), the state, and \
-`waitingFor` (line, secret, key) when the program reads the terminal. After \"deadline\" or \"limit\" the program still \
-runs: read again with a longer waitMs. Never type a password: when waitingFor is \"secret\", call read, and the person \
+`waitingFor` (line, secret, key) when the program reads the terminal. \"quiet\" comes early when a program computes or \
+downloads in silence: then wait for its prompt, until {{\"text\": \">>> \"}}, or read again with a longer waitMs. Never type a password: when waitingFor is \"secret\", call read, and the person \
 is asked for it.
 
 Pagers are off (PAGER=cat). At most {} sessions run in a chat; one is stopped after {} minutes without a call. Kill \

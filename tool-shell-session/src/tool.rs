@@ -155,11 +155,11 @@ impl ShellSession {
             return Err(ToolError::new(ToolErrorKind::Cancelled, message).with_hint("action `list` shows its end"));
         };
         let mut outcome = outcome(&session, Reason::Exit, Take::Nothing).await;
-        let left = if report.survivors.is_empty() { "; nothing of its process tree is left" } else { "" };
+        let left = if report.survivors.is_empty() { ", nothing of its process tree is left" } else { "" };
         outcome.notes.done = Some(match report.found {
-            0 => format!("nothing was left to stop{left}"),
+            0 => format!("it had ended before{left}"),
             1 => format!("stopped 1 process{left}"),
-            stopped => format!("stopped {stopped} processes{left}"),
+            found => format!("stopped {found} processes{left}"),
         });
         outcome.stopped = Some(report.found as u64);
         outcome.survivors = Some(report.survivors.into_iter().map(Survivor::from).collect());

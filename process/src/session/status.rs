@@ -61,6 +61,8 @@ pub struct Status {
     pub foreground: Option<String>,
     /// What the foreground program is blocked on.
     pub waiting_for: Option<WaitingFor>,
+    /// The alternate screen is on: the output is made of pieces, and the rendered screen shows the whole.
+    pub full_screen: bool,
     /// The processes that go on after the command itself ended.
     pub held_by: Vec<ProcessInfo>,
     /// When it started, by the wall clock.
@@ -104,6 +106,7 @@ impl Session {
             ended_because: shared.end.map(|_| shared.ended_because.unwrap_or(EndedBecause::Exit)),
             waiting_for: foreground.as_ref().and_then(|foreground| foreground.waiting),
             foreground: foreground.and_then(|foreground| foreground.program),
+            full_screen: running && shared.terminal.modes().alternate_screen,
             held_by,
             started_at: self.inner.started_at,
             ran_for: shared.end.map_or(now, |end| end.at).saturating_duration_since(self.inner.started),

@@ -43,6 +43,9 @@ fn session(outcome: &Outcome) -> String {
     if remaining > 0 && outcome.screen.is_none() {
         line(&format!("[{} not read yet: `read` gives the next part]", characters(remaining)));
     }
+    if outcome.notes.full_screen {
+        line("[a full-screen program is on: `read` with view \"screen\" shows it whole]");
+    }
     if let Some(held_by) = outcome.held_by.as_deref().filter(|held_by| !held_by.is_empty()) {
         line(&format!("[still holding the terminal: {}; `kill` ends that too]", processes(held_by)));
     }
@@ -72,8 +75,8 @@ fn head(outcome: &Outcome) -> String {
         (State::Running, None) => text.push_str("running"),
         (State::Stopped, _) => text.push_str("stopped, signal CONT lets it go on"),
         _ => {
-            text.push_str(&ended(state, outcome.exit_code, outcome.signal.as_deref(), outcome.ended_because));
-            let _ = write!(text, " after {}", span(outcome.notes.ran_ms));
+            text.push_str(&ended(state, outcome.exit_code, outcome.signal.as_deref()));
+            let _ = write!(text, " after {}{}", span(outcome.notes.ran_ms), why_ended(outcome.ended_because));
         }
     }
     if let Some(why) = why(outcome) {
@@ -92,6 +95,8 @@ fn why(outcome: &Outcome) -> Option<String> {
     });
     let reason = match outcome.reason? {
         Reason::Exit => return None,
+        // Nothing was waited for.
+        Reason::Deadline if outcome.notes.done.is_some() => return waits.map(|waits| format!("it {waits}")),
         Reason::Text => "text: it appeared",
         Reason::Quiet => "quiet: the output paused",
         Reason::Deadline => "deadline: the time to wait is over",
@@ -106,13 +111,17 @@ fn why(outcome: &Outcome) -> Option<String> {
 }
 
 /// Says how a session ended.
-pub(crate) fn ended(state: State, code: Option<i32>, signal: Option<&str>, because: Option<EndedBecause>) -> String {
-    let mut text = match (state, code, signal) {
+pub(crate) fn ended(state: State, code: Option<i32>, signal: Option<&str>) -> String {
+    match (state, code, signal) {
         (State::Exited, Some(code), _) => format!("exited with code {code}"),
         (State::Signaled, _, Some(signal)) => format!("ended by {signal}"),
         _ => "ended".to_owned(),
-    };
-    text.push_str(match because {
+    }
+}
+
+/// Says why a session ended, if it did not end by itself.
+pub(crate) fn why_ended(because: Option<EndedBecause>) -> &'static str {
+    match because {
         None | Some(EndedBecause::Exit) => "",
         Some(EndedBecause::Killed) => ", killed by a call",
         Some(EndedBecause::Idle) => ", stopped because no call came for too long",
@@ -120,8 +129,7 @@ pub(crate) fn ended(state: State, code: Option<i32>, signal: Option<&str>, becau
         Some(EndedBecause::ChatEnded) => ", stopped because its chat ended",
         Some(EndedBecause::ProjectEnded) => ", stopped because its project ended",
         Some(EndedBecause::HostStopped) => ", stopped because the host stopped",
-    });
-    text
+    }
 }
 
 fn screen_head(screen: &Screen, cols: u16) -> String {

@@ -4,7 +4,7 @@ use serde_json::json;
 use tool_api::ToolErrorKind;
 use tool_shell_session::Config;
 
-use crate::host::run;
+use crate::host::{has, run};
 
 #[test]
 fn a_line_that_the_terminal_would_cut_is_refused() {
@@ -112,5 +112,57 @@ fn what_has_ended_takes_no_input() {
         host.call(json!({"action": "kill", "id": id})).await.expect(json!({
             "stopped": 0, "survivors": [], "exitCode": 6, "endedBecause": "exit",
         }));
+    });
+}
+
+#[test]
+fn an_interrupt_loses_no_output() {
+    if !has("python3") {
+        return;
+    }
+    run(Config::default(), |host| async move {
+        let program = "import os,signal,time; signal.signal(2,lambda *a: os._exit(42)); \
+                       [os.write(1,b'%05d'%i) for i in range(1000)]; time.sleep(1000)";
+        let start = json!({
+            "action": "start", "command": format!("exec python3 -c \"{program}\""), "until": {"text": "00999"},
+            "waitMs": 30_000,
+        });
+        let first = host.call(start).await;
+        let end = host.keys(&first.id(), &["ctrl-c"]).await;
+        end.expect(json!({"state": "exited", "exitCode": 42}));
+        assert_eq!(first.output().len() + end.output().len(), 5_000);
+    });
+}
+
+#[test]
+fn the_end_of_the_program_ends_a_write() {
+    run(Config { write_deadline_ms: 60_000, ..Config::default() }, |host| async move {
+        let (id, _) = host.start("stty raw -echo; printf ready; exec sleep 1000", Some("ready")).await;
+        let input = "x".repeat(16_384);
+        let fill = async {
+            loop {
+                let write = json!({"action": "write", "id": id, "input": input, "waitMs": 0});
+                if let Err(error) = host.try_call(write).await {
+                    break error.report();
+                }
+            }
+        };
+        // The second piece does not fit, so the kill comes while it waits or before it begins.
+        let kill = host.call(json!({"action": "signal", "id": id, "signal": "KILL"}));
+        let (report, _) = tokio::join!(fill, kill);
+        assert!(report.starts_with("session `s1` ended by SIGKILL; "), "{report}");
+        assert!(report.contains(" bytes were typed") || report.contains("nothing was typed"), "{report}");
+    });
+}
+
+#[test]
+fn several_lines_are_a_paste_where_the_program_wants_that() {
+    run(Config::default(), |host| async move {
+        let (id, _) = host.start("PS1='$ ' exec bash --norc --noprofile -i", Some("$ ")).await;
+        let paste = host
+            .call(json!({"action": "write", "id": id, "input": "echo fi''rst\necho sec''ond", "waitMs": 30_000}))
+            .await;
+        assert!(!paste.output().contains("first"), "the paste ran line by line: {}", paste.text);
+        host.write(&id, "\n", "second").await.expect_output("first\n").expect_output("second\n");
     });
 }

@@ -150,3 +150,24 @@ fn a_session_without_calls_or_too_old_is_stopped() {
         });
     }
 }
+
+#[test]
+fn characters_are_whole_over_reads() {
+    run(Config { max_chars: 1, ..Config::default() }, |host| async move {
+        let start = json!({"action": "start", "command": "printf 'é😀漢e'", "until": "exit", "waitMs": 30_000});
+        let mut got = host.call(start).await.output().to_owned();
+        for _ in 0..3 {
+            got.push_str(host.call(json!({"action": "read", "id": "s1", "maxChars": 1})).await.output());
+        }
+        assert_eq!(got, "é😀漢e");
+    });
+}
+
+#[test]
+fn a_progress_bar_is_one_line() {
+    run(Config::default(), |host| async move {
+        let command = "for i in $(seq 200); do printf '\\r\\033[32m%3d%%\\033[0m' $((i / 2)); done; echo";
+        let start = json!({"action": "start", "command": command, "until": "exit", "waitMs": 30_000});
+        host.call(start).await.expect(json!({"output": "100%\n"}));
+    });
+}

@@ -95,7 +95,9 @@ fn vim_edits_a_file() {
     }
     run(Config::default(), |host| async move {
         let path = host.file("note.txt", "one\n");
-        let (id, _) = host.start("vim -N -u NONE -i NONE -n '+set showmode' note.txt", None).await;
+        let (id, first) = host.start("vim -N -u NONE -i NONE -n '+set showmode' note.txt", Some("note.txt")).await;
+        let hint = "[a full-screen program is on: `read` with view \"screen\" shows it whole]";
+        assert!(first.text.ends_with(hint), "{}", first.text);
         host.screen(&id, |rows| rows[0] == "one" && rows[1] == "~").await;
         host.call(json!({"action": "write", "id": id, "input": "Otwo"})).await;
         let insert = host.screen(&id, |rows| rows[39].contains("-- INSERT --")).await;

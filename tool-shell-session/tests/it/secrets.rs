@@ -150,3 +150,21 @@ fn ordinary_programs_wait_for_no_secret() {
         }
     });
 }
+
+#[test]
+fn prompts_for_a_secret_are_recognised() {
+    run(Config::default(), |host| async move {
+        for (program, command) in [
+            ("bash", "bash -c 'read -s -p S: x'"),
+            ("openssl", "openssl enc -aes-256-cbc -pbkdf2 -in /etc/hostname"),
+            ("python3", "python3 -c 'import getpass; getpass.getpass()'"),
+        ] {
+            if !has(program) {
+                continue;
+            }
+            let answer = host.call(json!({"action": "start", "command": command, "waitMs": 30_000})).await;
+            answer.expect(json!({"reason": "input", "waitingFor": "secret"}));
+            host.call(json!({"action": "kill", "id": answer.id()})).await;
+        }
+    });
+}

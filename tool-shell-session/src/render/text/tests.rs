@@ -40,6 +40,17 @@ fn a_running_session_says_why_the_call_returned() {
 }
 
 #[test]
+fn an_action_without_a_wait_gives_no_reason() {
+    let outcome = Outcome {
+        reason: Some(Reason::Deadline),
+        waiting_for: Some(WaitingFor::Line),
+        notes: Notes { done: Some("the terminal now has 80 columns and 24 rows".to_owned()), ..Notes::default() },
+        ..running()
+    };
+    check(&outcome, "s1: running python3 (it waits for a line)\n[the terminal now has 80 columns and 24 rows]");
+}
+
+#[test]
 fn each_thing_that_needs_a_step_says_which() {
     let outcome = Outcome {
         output: Some("middle\n".to_owned()),
@@ -78,7 +89,7 @@ fn an_end_says_how_why_and_what_is_left() {
     };
     check(
         &outcome,
-        "s1: ended by SIGKILL, killed by a call after 1.2 s\n\
+        "s1: ended by SIGKILL after 1.2 s, killed by a call\n\
          [stopped 2 processes]\n\
          [still holding the terminal: 7 sleep\\n60; `kill` ends that too]\n\
          [could not end process 8 (dd): state D, waits in the kernel]",
@@ -116,7 +127,7 @@ fn a_list_has_a_line_a_session() {
         id: "s2".to_owned(),
         state: State::Exited,
         unread_chars: 0,
-        ended: Some(ended(State::Exited, Some(3), None, Some(EndedBecause::Exit))),
+        ended: Some(ended(State::Exited, Some(3), None)),
         ..entry.clone()
     };
     check(
