@@ -82,6 +82,8 @@ pub struct TextWait {
     /// Where the first occurrence ended that may still turn out to be in an echo.
     doubtful: Option<u64>,
     returned: bool,
+    /// The last byte was a space, which a line editor may print only to make the terminal wrap.
+    space: bool,
     /// The last character, if it is in the current line.
     last: Option<char>,
     matched: bool,
@@ -104,6 +106,7 @@ impl TextWait {
             at: 0,
             doubtful: None,
             returned: false,
+            space: false,
             last: None,
         }
     }
@@ -154,6 +157,7 @@ impl TextWait {
 
     fn byte(&mut self, byte: u8) {
         self.at += 1;
+        self.space = byte == b' ';
         if self.progress.step(&self.needle, byte) {
             self.doubtful.get_or_insert(self.at);
         }
@@ -181,8 +185,8 @@ impl TextWait {
     /// Believes what is in doubt as soon as no echo that could cover it can still come.
     fn settle(&mut self) {
         let Some(end) = self.doubtful else { return };
-        let second = if self.second_allowed { self.second.progress.matched() } else { 0 };
-        let echo = self.at.saturating_sub(self.first.progress.matched().max(second) as u64);
+        let second = if self.second_allowed { self.second.progress.bytes(self.space) } else { 0 };
+        let echo = self.at.saturating_sub(self.first.progress.bytes(self.space).max(second) as u64);
         self.matched = end <= echo;
     }
 
@@ -190,13 +194,16 @@ impl TextWait {
     /// the character that follows, printed once into the next row.
     fn line_return(&mut self, next: &str) {
         self.progress = Progress::default();
+        self.space = false;
         match self.last.filter(|&last| last == ' ' || next.starts_with(last)) {
             Some(last) => {
-                self.at -= last.len_utf8() as u64;
+                self.at = self.at.saturating_sub(last.len_utf8() as u64);
                 self.first.undo_char();
                 self.second.undo_char();
             }
             None => {
+                // What was in doubt is gone with the line, whether it was an echo or not.
+                self.doubtful = None;
                 self.first.progress = Progress::default();
                 self.second.progress = Progress::default();
             }
@@ -206,6 +213,7 @@ impl TextWait {
 
     fn backspace(&mut self) {
         self.progress.undo_char(&self.needle);
+        self.space = false;
         self.at = self.at.saturating_sub(self.last.take().map_or(1, |last| last.len_utf8() as u64));
         self.first.undo_char();
         self.second.undo_char();

@@ -162,18 +162,6 @@ impl Parser {
     /// Works from `at` until a sequence is cut or the block ends; returns where it stopped.
     fn ground<S: Sink>(&mut self, bytes: &[u8], mut at: usize, sink: &mut S) -> usize {
         while at < bytes.len() {
-            let end = scan::plain_run(bytes, at);
-            if end > at {
-                let cut = if end == bytes.len() { end - scan::cut_character(&bytes[at..end]) } else { end };
-                self.run(&bytes[at..cut], sink);
-                if cut < end {
-                    self.partial_len = end - cut;
-                    self.partial[..end - cut].copy_from_slice(&bytes[cut..end]);
-                    return end;
-                }
-                at = end;
-                continue;
-            }
             match bytes[at] {
                 0x1b => match Csi::scan(&bytes[at + 1..]) {
                     Some((csi, len)) => {
@@ -186,17 +174,27 @@ impl Parser {
                         return at + 1;
                     }
                 },
-                // `plain_run` stops at 0xC2 only in front of a C1 control.
-                0xc2 => {
+                0xc2 if matches!(bytes.get(at + 1), Some(0x80..=0x9f)) => {
                     self.c1(bytes[at + 1], sink);
                     at += 2;
                     if self.state != State::Ground {
                         return at;
                     }
                 }
-                byte => {
+                byte if scan::is_control(byte) => {
                     self.execute(byte, sink);
                     at += 1;
+                }
+                _ => {
+                    let end = scan::plain_run(bytes, at);
+                    let cut = if end == bytes.len() { end - scan::cut_character(&bytes[at..end]) } else { end };
+                    self.run(&bytes[at..cut], sink);
+                    if cut < end {
+                        self.partial_len = end - cut;
+                        self.partial[..end - cut].copy_from_slice(&bytes[cut..end]);
+                        return end;
+                    }
+                    at = end;
                 }
             }
         }
@@ -207,10 +205,17 @@ impl Parser {
         if run.is_empty() {
             return;
         }
-        if let Ok(text) = simdutf8::basic::from_utf8(run) {
-            sink.text(text);
-            return;
+        // What the vector check costs to start is worth it for longer runs only.
+        let text = if run.len() < 64 { std::str::from_utf8(run).ok() } else { simdutf8::basic::from_utf8(run).ok() };
+        match text {
+            Some(text) => sink.text(text),
+            None => self.broken_run(run, sink),
         }
+    }
+
+    /// Hands on a run with invalid UTF-8.
+    #[cold]
+    fn broken_run<S: Sink>(&mut self, run: &[u8], sink: &mut S) {
         self.lossy.clear();
         for chunk in run.utf8_chunks() {
             self.lossy.push_str(chunk.valid());

@@ -215,6 +215,7 @@ impl Sink for Feed<'_> {
         if !pending::stays_in_line(csi) {
             self.pending.mark_moving();
         }
+        self.transcript.sequence(csi);
         self.modes.csi(csi);
         if query::needs_cursor(csi) && self.replies.has_room() {
             self.pending.push(&self.part[self.taken..end], self.line_feed);

@@ -7,7 +7,8 @@
 mod line;
 mod log;
 
-use crate::parse::{Parser, Sink};
+use crate::parse::{Csi, Parser, Sink};
+use crate::screen::MAX_SIDE;
 use line::Tail;
 use log::Log;
 use unicode_width::UnicodeWidthChar;
@@ -27,6 +28,33 @@ pub enum Piece<'a> {
     CarriageReturn,
     /// A backspace.
     Backspace,
+}
+
+/// What a line editor does to the current line behind the cursor; counts are columns.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Edit {
+    /// Forgets what stands behind the cursor (EL 0).
+    Erase,
+    /// Makes room for as many columns (ICH).
+    Insert(u16),
+    /// Closes up over as many columns (DCH).
+    Delete(u16),
+    /// Goes over as many columns (CUF).
+    Forward(u16),
+}
+
+impl Edit {
+    #[inline]
+    fn of(csi: Csi<'_>) -> Option<Self> {
+        let count = csi.param(0, 1);
+        match csi.function() {
+            (0, 0, b'K') if csi.param(0, 0) == 0 => Some(Self::Erase),
+            (0, 0, b'@') => Some(Self::Insert(count)),
+            (0, 0, b'P') => Some(Self::Delete(count)),
+            (0, 0, b'C') => Some(Self::Forward(count)),
+            _ => None,
+        }
+    }
 }
 
 /// A place in a transcript from which somebody reads on. Made by the transcript it belongs to.
@@ -104,6 +132,36 @@ impl Transcript {
         }
     }
 
+    /// Honours a sequence with which a line editor works on the line, once it went back in it. All others mean nothing
+    /// to text.
+    #[inline]
+    pub(crate) fn sequence(&mut self, csi: Csi<'_>) {
+        if !self.tail.is_empty()
+            && !self.returned
+            && let Some(edit) = Edit::of(csi)
+        {
+            self.edit(edit);
+        }
+    }
+
+    fn edit(&mut self, edit: Edit) {
+        match edit {
+            Edit::Erase => self.tail.clear(),
+            Edit::Insert(count) if self.tail.len() < LINE_CAP as usize => self.tail.insert(count.min(MAX_SIDE).into()),
+            Edit::Insert(_) => {}
+            Edit::Delete(count) => self.tail.overwrite(count.into()),
+            Edit::Forward(count) => {
+                let mut left = usize::from(count);
+                while left > 0
+                    && let Some(char) = self.tail.pop()
+                {
+                    self.log.push(char.encode_utf8(&mut [0; 4]));
+                    left = left.saturating_sub(columns(char));
+                }
+            }
+        }
+    }
+
     /// Adds the next bytes of one stream. Two streams (stdout, stderr) share a transcript with a parser each.
     pub fn feed(&mut self, parser: &mut Parser, bytes: &[u8]) {
         parser.feed(bytes, &mut Fold(self));
@@ -177,18 +235,24 @@ impl Transcript {
             }
         }
         let text = if self.tail.is_empty() { text } else { self.overwrite(text) };
-        match memchr::memrchr(b'\n', text.as_bytes()) {
+        let filled = match last_line_feed(text) {
             None => self.log.push(text),
             Some(at) => {
                 let (lines, rest) = text.split_at(at + 1);
-                self.log.push(lines);
-                self.line_start = self.log.end();
-                self.log.mark_line();
-                self.measured = (0, 0);
-                self.log.push(rest);
+                let filled = self.log.push(lines);
+                self.start_line();
+                filled | (!rest.is_empty() && self.log.push(rest))
             }
+        };
+        if filled {
+            self.trim();
         }
-        self.trim();
+    }
+
+    fn start_line(&mut self) {
+        self.line_start = self.log.end();
+        self.log.mark_line();
+        self.measured = (0, 0);
     }
 
     /// Drops what can never be among the last `retained` characters again, also if the current line is taken back.
@@ -216,9 +280,7 @@ impl Transcript {
             self.log.truncate(self.frozen);
             self.log.push("\n");
         }
-        self.line_start = self.log.end();
-        self.log.mark_line();
-        self.measured = (0, 0);
+        self.start_line();
     }
 
     /// Undoes the wrap that a line editor prints itself at the right margin: one character into the next row to make
@@ -310,6 +372,13 @@ impl Transcript {
     }
 }
 
+/// The last line feed of a text; short texts are common, and not worth a vector search.
+#[inline]
+fn last_line_feed(text: &str) -> Option<usize> {
+    let bytes = text.as_bytes();
+    if bytes.len() < 32 { bytes.iter().rposition(|&byte| byte == b'\n') } else { memchr::memrchr(b'\n', bytes) }
+}
+
 fn columns(char: char) -> usize {
     char.width().unwrap_or(usize::from(char == '\t'))
 }
@@ -328,5 +397,9 @@ impl Sink for Fold<'_> {
 
     fn backspace(&mut self) {
         self.0.backspace();
+    }
+
+    fn csi(&mut self, csi: Csi<'_>, _end: usize) {
+        self.0.sequence(csi);
     }
 }

@@ -24,9 +24,9 @@ impl Progress {
         self.before = pattern.undo_char(self.before);
     }
 
-    /// Bytes matched.
-    pub(super) fn matched(self) -> usize {
-        self.matched
+    /// How far back what may still become the pattern reaches; `doubt` if the last byte may yet be taken back.
+    pub(super) fn bytes(self, doubt: bool) -> usize {
+        if doubt && self.before > 0 { self.matched.max(self.before + 1) } else { self.matched }
     }
 }
 

@@ -1,7 +1,12 @@
 //! Finding the end of plain text, many bytes at a time and without `unsafe`.
 
+/// Whether a byte is a control that is no text.
+pub(super) const fn is_control(byte: u8) -> bool {
+    (byte < 0x20 && byte != b'\t' && byte != b'\n') || byte == 0x7f
+}
+
 const fn is_special(byte: u8) -> bool {
-    (byte < 0x20 && byte != b'\t' && byte != b'\n') || byte == 0x7f || byte == 0xc2
+    is_control(byte) || byte == 0xc2
 }
 
 /// Whether any byte of the block could end a run. Branch-free, so that the compiler uses vectors.

@@ -17,6 +17,10 @@ impl Tail {
         self.behind.is_empty()
     }
 
+    pub(super) fn len(&self) -> usize {
+        self.behind.len()
+    }
+
     pub(super) fn is_blank(&self) -> bool {
         self.visible == 0
     }
@@ -37,6 +41,12 @@ impl Tail {
         self.behind.push(char);
         self.visible += usize::from(char != ' ');
         self.half = columns(char) == 2;
+    }
+
+    /// Makes room in front of what stands there.
+    pub(super) fn insert(&mut self, spaces: usize) {
+        self.half = false;
+        self.behind.extend(std::iter::repeat_n(' ', spaces));
     }
 
     /// Goes back over the second half of a wide character, if the cursor is inside one.

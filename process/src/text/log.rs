@@ -39,24 +39,38 @@ impl Log {
         self.line_chars = 0;
     }
 
-    pub(super) fn push(&mut self, mut text: &str) {
-        self.line_bytes += text.len();
+    /// Appends text; returns whether a block was filled, so that there may be something to trim.
+    #[inline]
+    pub(super) fn push(&mut self, text: &str) -> bool {
+        match self.blocks.back_mut() {
+            Some(block) if block.text.len() + text.len() <= BLOCK => {
+                let chars = count(text);
+                block.text.push_str(text);
+                block.chars += chars;
+                self.line_bytes += text.len();
+                self.line_chars += chars;
+                self.end += chars as u64;
+                false
+            }
+            _ => {
+                self.push_parts(text);
+                true
+            }
+        }
+    }
+
+    /// Appends text that does not fit in the last block.
+    #[cold]
+    fn push_parts(&mut self, mut text: &str) {
         while !text.is_empty() {
-            let block = match self.blocks.back_mut() {
-                Some(block) if block.text.len() + 4 <= BLOCK => block,
-                _ => {
-                    let block =
-                        self.spare.take().unwrap_or_else(|| Block { text: String::with_capacity(BLOCK), chars: 0 });
-                    self.blocks.push_back(block);
-                    continue;
-                }
-            };
-            let (now, later) = text.split_at(text.floor_char_boundary(BLOCK - block.text.len()));
-            let chars = if now.len() < 16 { now.chars().count() } else { count(now) };
-            block.text.push_str(now);
-            block.chars += chars;
-            self.line_chars += chars;
-            self.end += chars as u64;
+            let room = self.blocks.back().map_or(0, |block| BLOCK - block.text.len());
+            let (now, later) = text.split_at(text.floor_char_boundary(room));
+            if now.is_empty() {
+                let block = self.spare.take();
+                self.blocks.push_back(block.unwrap_or_else(|| Block { text: String::with_capacity(BLOCK), chars: 0 }));
+                continue;
+            }
+            self.push(now);
             text = later;
         }
     }
@@ -203,21 +217,8 @@ impl Block {
     }
 }
 
-/// Counts characters; written so that the compiler uses vectors.
+/// Counts characters.
+#[inline]
 fn count(text: &str) -> usize {
-    let bytes = text.as_bytes();
-    let mut chars = 0;
-    // 255 lanes of 1 fit a byte, so a block of that many rounds is summed in bytes.
-    for block in bytes.chunks(32 * 255) {
-        let (lanes, rest) = block.as_chunks::<32>();
-        let mut sums = [0u8; 32];
-        for lane in lanes {
-            for (sum, &byte) in sums.iter_mut().zip(lane) {
-                *sum += u8::from((byte as i8) >= -0x40);
-            }
-        }
-        chars += sums.iter().map(|&sum| usize::from(sum)).sum::<usize>();
-        chars += rest.iter().filter(|&&byte| (byte as i8) >= -0x40).count();
-    }
-    chars
+    if text.is_ascii() { text.len() } else { text.chars().count() }
 }

@@ -49,6 +49,7 @@ fn marks() {
 
 #[test]
 fn storms() {
+    check(b"ab\x08\x1b[65535@".repeat(20_000).as_slice(), |t| assert!(t.transcript().total_chars() < 200_000));
     for last in "LM@PSTXbIZABCDEFGHdJK".chars() {
         check(format!("x\x1b[65535{last}").repeat(20_000).as_bytes(), |_| {});
     }

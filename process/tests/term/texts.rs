@@ -117,6 +117,31 @@ fn backspaces() {
     check("/\x08-\x08\\\x08|\x08 \x08done", "done");
 }
 
+/// What bash 5.2 prints for these keys.
+#[test]
+fn a_line_editor_works_in_the_line() {
+    let back = "\x08".repeat(8);
+    check(
+        &format!("$ echo hello wrld done{back}\x1b[1@o{} x\x08\x1b[Ky\r\n", "\x1b[C".repeat(8)),
+        "$ echo hello world done y\n",
+    );
+    check("日本\x08\x08\x1b[K\x08\x08\x1b[KX done\r\n", "X done\n");
+    check("abcdef\x08\x08\x08\x08\x1b[Kx\n", "abx\n");
+    check("abcdef\x08\x08\x08\x1b[2Px\n", "abcx\n");
+    check("abcdef\x08\x08\x1b[9Cx\n", "abcdefx\n");
+    // Nobody went back: sequences mean nothing to text.
+    check("abc\x1b[K\x1b[2P\x1b[C\x1b[@d", "abcd");
+    check("abc\r\x1b[K\x1b[Cd", "d");
+}
+
+#[test]
+fn zsh_wraps_by_itself() {
+    let zsh = "$ e\x08echo abcdefghijklmnopqrstuvwxyzabcdefg \r\x1b[Kh\rhijklmnopqrstuvwxyz\r\r\nout\n\
+        \x1b[1m\x1b[7m#\x1b[27m\x1b[1m\x1b[0m                                       \r \r\r\x1b[0m\x1b[J$ \x1b[K";
+    let expected = "$ echo abcdefghijklmnopqrstuvwxyzabcdefghijklmnopqrstuvwxyz\nout\n$ ";
+    assert_eq!(text(&mut sized(40, 20, zsh.as_bytes())), expected);
+}
+
 #[test]
 fn a_line_editor_wraps_by_itself() {
     let line = "x".repeat(130);

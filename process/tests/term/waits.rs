@@ -105,7 +105,18 @@ fn the_wrapped_echo_of_a_line_editor_is_recognised() {
     check("done", Some(&typed), &[&echo, "\r\n", "done\r\n"]);
     let redrawn = format!("$ ec\r$ {line}\r\n");
     check("done", Some(&typed), &[&redrawn, "done\r\n"]);
+    check("ec", Some(&typed), &[&redrawn, "ec"]);
     check("done", Some("echo done\n"), &["e\x08ec\x08\x08echo done\r\n", "done"]);
+}
+
+/// What zsh 5.9 prints for a typed line on 40 columns.
+#[test]
+fn the_echo_of_zsh_is_recognised() {
+    let typed = "echo abcdefghijklmnopqrstuvwxyzabcdefghijklmnopqrstuvwxyzabcdefghijklmnopqrstuvwxyzabcdefghijklmnopqrstuvwxyzabcdef done\n";
+    let echo = "e\x08echo abcdefghijklmnopqrstuvwxyzabcdefg \rh\rhijklmnopqrstuvwxyzabcdefghijklmnopqrstu \rv\r\
+        vwxyzabcdefghijklmnopqrstuvwxyzabcdef do \rn\rne\r\r\n";
+    check("done", Some(typed), &[echo, "done\r\n"]);
+    check("abc", Some(typed), &[echo, "abc\r\n"]);
 }
 
 #[test]
