@@ -35,7 +35,6 @@ mod stdio;
 pub use config::{Config, ConfigError, WithoutElicitation};
 pub use stdio::Stdio;
 
-use ask::Ask;
 use lines::Lines;
 use rounds::Rounds;
 use server::Server;
@@ -44,11 +43,6 @@ use stdio::Watched;
 /// How long the answers of cancelled calls may take once the connection ends. Clients stop a server by force two
 /// seconds after they closed its input, and the processes have to end in that time as well.
 const LAST_ANSWERS: Duration = Duration::from_millis(700);
-
-tokio::task_local! {
-    /// How to ask the client of the call that runs in this task.
-    static ASK: Arc<Ask>;
-}
 
 /// Why the front could not run.
 #[derive(Debug, thiserror::Error)]

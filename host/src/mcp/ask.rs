@@ -4,10 +4,13 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
+use policy::{Answer, Approver, Prompt};
 use rmcp::model::{ClientResult, ElicitRequest, ServerRequest};
-use rmcp::service::{Peer, PeerRequestOptions, RoleServer, ServiceError};
+use rmcp::service::{Peer, PeerRequestOptions, RequestHandle, RoleServer, ServiceError};
+use tokio::runtime::Handle;
 use tool_api::{CancellationToken, Person, SecretAnswer, SecretRequest, async_trait};
 
+use super::WithoutElicitation;
 use super::form::{Form, Question, Reply};
 use super::rounds::Round;
 
@@ -40,6 +43,8 @@ pub(crate) struct Ask {
     pub(crate) way: Way,
     /// How long an answer may take.
     pub(crate) patience: Duration,
+    /// What happens when the client cannot be asked.
+    pub(crate) without: WithoutElicitation,
     /// Whether a secret may be asked.
     pub(crate) secrets: bool,
     /// How many questions are open.
@@ -84,27 +89,47 @@ async fn request(
         () = cancel.cancelled() => return Outcome::Cancelled,
         sent = peer.send_cancellable_request(request, PeerRequestOptions::no_options()) => sent,
     };
-    let mut handle = match sent {
-        Ok(handle) => handle,
+    let mut open = match sent {
+        Ok(handle) => OpenQuestion { handle: Some(handle), runtime: Handle::current() },
         Err(error) => return Outcome::Replied(Reply::None(lost(&error))),
     };
-    let (outcome, reason) = tokio::select! {
-        biased;
-        answer = &mut handle.rx => return Outcome::Replied(match answer {
-            Ok(Ok(ClientResult::ElicitResult(result))) => question.reply(result),
-            Ok(Ok(_)) => Reply::None("the client's answer is not the result of an elicitation".into()),
-            Ok(Err(error)) => Reply::None(lost(&error)),
-            Err(_) => Reply::None("the client is gone".into()),
-        }),
-        () = cancel.cancelled() => (Outcome::Cancelled, "the call was cancelled"),
-        () = tokio::time::sleep(patience) => {
-            let reason = format!("nobody answered within {} s", patience.as_secs_f64());
-            (Outcome::Replied(Reply::None(reason)), "no answer in time")
+    let answer = async {
+        match &mut open.handle {
+            Some(handle) => (&mut handle.rx).await,
+            None => std::future::pending().await,
         }
     };
-    // Sent beside the call: a client that does not read must not hold it.
-    tokio::spawn(async move { handle.cancel(Some(reason.to_owned())).await });
-    outcome
+    let answer = tokio::select! {
+        biased;
+        answer = answer => answer,
+        () = cancel.cancelled() => return Outcome::Cancelled,
+        () = tokio::time::sleep(patience) => {
+            let reason = format!("nobody answered within {} s", patience.as_secs_f64());
+            return Outcome::Replied(Reply::None(reason));
+        }
+    };
+    open.handle = None;
+    Outcome::Replied(match answer {
+        Ok(Ok(ClientResult::ElicitResult(result))) => question.reply(result),
+        Ok(Ok(_)) => Reply::None("the client's answer is not the result of an elicitation".into()),
+        Ok(Err(error)) => Reply::None(lost(&error)),
+        Err(_) => Reply::None("the client is gone".into()),
+    })
+}
+
+/// A question that the client has. When it is dropped without an answer, the client is told that it is void.
+struct OpenQuestion {
+    handle: Option<RequestHandle<RoleServer>>,
+    runtime: Handle,
+}
+
+impl Drop for OpenQuestion {
+    fn drop(&mut self) {
+        if let Some(handle) = self.handle.take() {
+            // Beside the call: a client that does not read must not hold it.
+            self.runtime.spawn(async move { handle.cancel(Some("no longer asked".to_owned())).await });
+        }
+    }
 }
 
 fn lost(error: &ServiceError) -> String {
@@ -115,9 +140,37 @@ fn lost(error: &ServiceError) -> String {
     }
 }
 
-/// The person of one call, asked for secrets.
-#[derive(Debug)]
+/// The person behind the client of one call: approves, and gives secrets.
+#[derive(Clone, Debug)]
 pub(crate) struct Asked(pub(crate) Arc<Ask>);
+
+#[async_trait]
+impl Approver for Asked {
+    async fn ask(&self, prompt: Prompt) -> Answer {
+        let question = Question {
+            form: Form::Approval { always: !prompt.always.is_empty() },
+            message: prompt.to_string(),
+            binding: prompt.binding,
+        };
+        let reason = match self.0.ask(&question, &prompt.cancel).await {
+            Outcome::Suspended => return Answer::Suspended,
+            Outcome::Replied(Reply::Once) => return Answer::Once,
+            Outcome::Replied(Reply::Always) => return Answer::Always,
+            Outcome::Replied(Reply::Reject(feedback)) => return Answer::Reject { feedback },
+            Outcome::Replied(Reply::Declined) => return Answer::Reject { feedback: None },
+            Outcome::Unable if self.0.without == WithoutElicitation::Allow => return Answer::Once,
+            Outcome::Unable => "this client cannot ask the person (it declares no elicitation with forms); the \
+                                person can set `mcp.without_elicitation = \"allow\"` where the client itself asks, \
+                                or allow it by a rule"
+                .into(),
+            Outcome::Replied(Reply::Dismissed) => "the person closed the question without an answer".into(),
+            Outcome::Replied(Reply::None(reason)) => reason,
+            Outcome::Replied(Reply::Secret(_)) => "the client's answer belongs to another form".into(),
+            Outcome::Cancelled => "the question was withdrawn".into(),
+        };
+        Answer::NoAnswer { reason }
+    }
+}
 
 #[async_trait]
 impl Person for Asked {
@@ -129,7 +182,8 @@ impl Person for Asked {
             "{} asks for a secret:\n\n{}\n\nWhat you enter is typed into the program. The model does not see it.",
             request.program, request.prompt
         );
-        match self.0.ask(&Question { form: Form::Secret, message }, &request.cancel).await {
+        let question = Question { form: Form::Secret, message, binding: request.program };
+        match self.0.ask(&question, &request.cancel).await {
             Outcome::Replied(Reply::Secret(secret)) => SecretAnswer::Given(secret),
             Outcome::Replied(_) | Outcome::Cancelled => SecretAnswer::Refused,
             Outcome::Suspended => SecretAnswer::Suspended,

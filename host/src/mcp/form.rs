@@ -9,8 +9,11 @@ use tool_api::Secret;
 /// Which form a question has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Form {
-    /// Once, always or reject.
-    Approval,
+    /// Once, reject, and always where it is offered.
+    Approval {
+        /// Whether the person may allow more than this once.
+        always: bool,
+    },
     /// One secret text.
     Secret,
 }
@@ -19,7 +22,10 @@ pub(crate) enum Form {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Question {
     pub(crate) form: Form,
+    /// What the person reads.
     pub(crate) message: String,
+    /// What exactly it is about, beyond what is shown.
+    pub(crate) binding: String,
 }
 
 /// What the person answered to a question.
@@ -63,24 +69,31 @@ impl Question {
     /// titles of choices as `enumNames`, since a client of the 2025-06-18 protocol would show `oneOf` as free text.
     pub(crate) fn params(&self) -> ElicitRequestParams {
         let schema = match self.form {
-            Form::Approval => json!({
-                "type": "object",
-                "properties": {
-                    "decision": {
-                        "type": "string",
-                        "title": "Decision",
-                        "description": "Whether this may be done",
-                        "enum": ["once", "always", "reject"],
-                        "enumNames": ["Allow once", "Always allow in this chat", "Reject"],
+            Form::Approval { always } => {
+                let mut decisions = vec![("once", "Allow once"), ("reject", "Reject")];
+                if always {
+                    decisions.insert(1, ("always", "Always allow in this chat"));
+                }
+                let (values, titles): (Vec<&str>, Vec<&str>) = decisions.into_iter().unzip();
+                json!({
+                    "type": "object",
+                    "properties": {
+                        "decision": {
+                            "type": "string",
+                            "title": "Decision",
+                            "description": "Whether this may be done",
+                            "enum": values,
+                            "enumNames": titles,
+                        },
+                        "feedback": {
+                            "type": "string",
+                            "title": "Feedback",
+                            "description": "With a rejection: what to do instead (optional)",
+                        },
                     },
-                    "feedback": {
-                        "type": "string",
-                        "title": "Feedback",
-                        "description": "With a rejection: what to do instead (optional)",
-                    },
-                },
-                "required": ["decision"],
-            }),
+                    "required": ["decision"],
+                })
+            }
             Form::Secret => json!({
                 "type": "object",
                 "properties": {
@@ -110,7 +123,7 @@ impl Question {
         }
         let content = result.content.unwrap_or_default();
         match self.form {
-            Form::Approval => approval(&content),
+            Form::Approval { always } => approval(&content, always),
             Form::Secret => match content["secret"].as_str() {
                 Some(secret) => Reply::Secret(Secret::new(secret)),
                 None => Reply::None("the client's form came back without the text `secret`".into()),
@@ -119,10 +132,10 @@ impl Question {
     }
 }
 
-fn approval(content: &Value) -> Reply {
+fn approval(content: &Value, always: bool) -> Reply {
     match content["decision"].as_str() {
         Some("once") => Reply::Once,
-        Some("always") => Reply::Always,
+        Some("always") if always => Reply::Always,
         Some("reject") => {
             let feedback = content["feedback"].as_str().map(str::trim).filter(|feedback| !feedback.is_empty());
             Reply::Reject(feedback.map(str::to_owned))
@@ -136,7 +149,7 @@ mod tests {
     use super::*;
 
     fn question(form: Form) -> Question {
-        Question { form, message: "Run command\n\nls".into() }
+        Question { form, message: "Run command\n\nls".into(), binding: "ls".into() }
     }
 
     #[track_caller]
@@ -145,21 +158,27 @@ mod tests {
         assert!(reply == *expected, "{reply:?}");
     }
 
+    const APPROVAL: Form = Form::Approval { always: true };
+    const ONCE_ONLY: Form = Form::Approval { always: false };
+
     #[test]
     fn only_a_clear_answer_allows() {
         let none = Reply::None("the client's form came back without a valid `decision`".into());
-        check(Form::Approval, json!({"action": "accept", "content": {"decision": "once"}}), &Reply::Once);
-        check(Form::Approval, json!({"action": "accept", "content": {"decision": "always"}}), &Reply::Always);
+        check(APPROVAL, json!({"action": "accept", "content": {"decision": "once"}}), &Reply::Once);
+        check(APPROVAL, json!({"action": "accept", "content": {"decision": "always"}}), &Reply::Always);
         let rejected = json!({"action": "accept", "content": {"decision": "reject", "feedback": " use ls "}});
-        check(Form::Approval, rejected, &Reply::Reject(Some("use ls".into())));
-        check(Form::Approval, json!({"action": "accept", "content": {"decision": "reject"}}), &Reply::Reject(None));
-        check(Form::Approval, json!({"action": "decline"}), &Reply::Declined);
-        check(Form::Approval, json!({"action": "cancel"}), &Reply::Dismissed);
-        check(Form::Approval, json!({"action": "decline", "content": {"decision": "once"}}), &Reply::Declined);
+        check(APPROVAL, rejected, &Reply::Reject(Some("use ls".into())));
+        check(APPROVAL, json!({"action": "accept", "content": {"decision": "reject"}}), &Reply::Reject(None));
+        check(APPROVAL, json!({"action": "decline"}), &Reply::Declined);
+        check(APPROVAL, json!({"action": "cancel"}), &Reply::Dismissed);
+        check(APPROVAL, json!({"action": "decline", "content": {"decision": "once"}}), &Reply::Declined);
         for content in [json!({}), json!({"decision": "ONCE"}), json!({"decision": true}), json!("once"), json!(null)] {
-            check(Form::Approval, json!({"action": "accept", "content": content}), &none);
+            check(APPROVAL, json!({"action": "accept", "content": content}), &none);
         }
-        check(Form::Approval, json!({"action": "accept"}), &none);
+        check(APPROVAL, json!({"action": "accept"}), &none);
+        check(ONCE_ONLY, json!({"action": "accept", "content": {"decision": "always"}}), &none);
+        let params = serde_json::to_value(question(ONCE_ONLY).params()).unwrap();
+        assert_eq!(params["requestedSchema"]["properties"]["decision"]["enum"], json!(["once", "reject"]));
     }
 
     #[test]
@@ -172,7 +191,7 @@ mod tests {
 
     #[test]
     fn the_schemas_have_nothing_at_their_root_that_a_client_refuses() {
-        for form in [Form::Approval, Form::Secret] {
+        for form in [APPROVAL, ONCE_ONLY, Form::Secret] {
             let params = serde_json::to_value(question(form).params()).unwrap();
             let schema = params["requestedSchema"].as_object().unwrap();
             let keys: Vec<&String> = schema.keys().collect();

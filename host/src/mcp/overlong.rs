@@ -114,9 +114,15 @@ struct IdFinder {
 }
 
 impl IdFinder {
-    fn feed(&mut self, bytes: &[u8]) {
-        for byte in bytes {
-            self.step(*byte);
+    fn feed(&mut self, mut bytes: &[u8]) {
+        while let Some((first, rest)) = bytes.split_first() {
+            self.step(*first);
+            bytes = rest;
+            // Long strings inside the parameters are most of a long line.
+            if self.in_string && !self.escaped && self.depth > 1 && !self.capturing {
+                let end = bytes.iter().position(|byte| matches!(byte, b'"' | b'\\'));
+                bytes = &bytes[end.unwrap_or(bytes.len())..];
+            }
         }
     }
 

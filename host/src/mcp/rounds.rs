@@ -206,7 +206,7 @@ mod tests {
     const PATIENCE: Duration = Duration::from_secs(600);
 
     fn question(message: &str) -> Question {
-        Question { form: Form::Approval, message: message.into() }
+        Question { form: Form::Approval { always: true }, message: message.into(), binding: String::new() }
     }
 
     fn once() -> Value {

@@ -6,6 +6,7 @@ use std::sync::atomic::AtomicUsize;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
+use policy::Approver;
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, ClientCapabilities, CustomRequest, CustomResult, ErrorCode,
     Implementation, InitializeRequestParams, InitializeResult, ListToolsResult, PaginatedRequestParams,
@@ -20,7 +21,7 @@ use tool_api::{ToolCall, ToolErrorKind};
 use super::ask::{Ask, Asked, Way};
 use super::overlong::OVERLONG;
 use super::rounds::{Rounds, call_identity};
-use super::{ASK, Config, clients, progress, render};
+use super::{Config, clients, progress, render};
 use crate::{CallOptions, Chat, Host, Registry};
 
 /// Where hosts cut the instructions of a server, in bytes.
@@ -124,15 +125,19 @@ impl ServerHandler for Server {
         let ask = Arc::new(Ask {
             way: self.way(identity.as_deref(), &mut params, &context)?,
             patience: Duration::from_millis(self.config.answer_timeout_ms),
+            without: self.config.without_elicitation,
             secrets: self.config.secrets,
             open: AtomicUsize::new(0),
         });
+        let asked = Arc::new(Asked(Arc::clone(&ask)));
+        let approver: Arc<dyn Approver> = asked.clone();
         let options = CallOptions::new()
-            .with_person(Arc::new(Asked(Arc::clone(&ask))))
+            .with_approver(approver)
+            .with_person(asked)
             .with_cancel(context.ct.clone())
             .with_wait_limit(self.wait_limit(&context));
         let call = ToolCall::new(params.name, Value::Object(params.arguments.unwrap_or_default()));
-        let running = ASK.scope(Arc::clone(&ask), self.host.call(&self.chat, call, options));
+        let running = self.host.call(&self.chat, call, options);
         let running = Within { runtime: &self.tool_runtime, inner: Box::pin(running) };
         let result = match context.meta.get_progress_token() {
             None => running.await,

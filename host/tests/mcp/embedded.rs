@@ -43,12 +43,13 @@ impl Fixture {
             .map(|name| Arc::new(Fake { spec: spec(name), seen: Arc::clone(&seen) }) as Arc<dyn Tool>)
             .collect();
         let registry = Registry::new(tools, RegistryConfig::default()).unwrap();
+        let policy = policy::Policy::new();
         let serving = {
             let stop = stop.clone();
             std::thread::spawn(move || {
                 let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
                 runtime.block_on(async {
-                    let host = Arc::new(Host::new(registry));
+                    let host = Arc::new(Host::new(registry).with_policy(policy));
                     let stream = tokio::net::UnixStream::from_std(theirs).unwrap();
                     let (input, output) = tokio::io::split(stream);
                     let workspace = Workspace::new(std::env::temp_dir());

@@ -2,9 +2,12 @@
 #![cfg(all(unix, feature = "mcp"))]
 #![expect(clippy::unwrap_used, reason = "a step that fails is a test that fails")]
 
+mod approvals;
 mod client;
 mod embedded;
+#[cfg(all(feature = "cli", feature = "sleep"))]
 mod program;
 mod protocol;
+#[cfg(all(feature = "cli", feature = "sleep", feature = "shell-session"))]
 mod python;
 mod secrets;

@@ -125,8 +125,129 @@ async def cancelling():
     assert anyio.current_time() - begun < 1.5
 
 
+async def session(client, action, **arguments):
+    result = await client.call_tool("shell_session", {"action": action, **arguments})
+    assert not result.is_error, text(result)
+    return await check(client, "shell_session", result)
+
+
+async def approving():
+    person = Person(decide("once"))
+    async with connect(person) as client:
+        started = await session(client, "start", command="python3 -q", until={"text": ">>> "}, waitMs=30_000)
+        assert started["state"] == "running" and started["reason"] == "text", started
+        [question] = person.questions
+        for part in ["Run interactive command", "python3 -q", "stays open", "workspace"]:
+            assert part in question, question
+        repl = started["id"]
+        answer = await session(client, "write", id=repl, input="6*7\n", until={"text": "42"}, waitMs=30_000)
+        assert "42" in answer["output"] and answer["reason"] == "text", answer
+        killed = await session(client, "kill", id=repl)
+        assert killed["survivors"] == [] and killed["state"] != "running", killed
+        assert len(person.questions) == 1
+
+
+async def approving_always():
+    person = Person(decide("always"))
+    async with connect(person) as client:
+        for _ in range(2):
+            started = await session(client, "start", command="cat")
+            await session(client, "kill", id=started["id"])
+        assert len(person.questions) == 1, person.questions
+
+
+async def refusing():
+    refusals = [
+        ElicitResult(action="decline"),
+        ElicitResult(action="cancel"),
+        decide("reject"),
+        decide("reject", feedback="use node instead"),
+        ElicitResult(action="accept", content={}),
+    ]
+    person = Person(*refusals)
+    async with connect(person) as client:
+        for refusal in refusals:
+            result = await client.call_tool(
+                "shell_session", {"action": "start", "command": "touch started; sleep 1000"}
+            )
+            assert result.is_error and "nothing was done" in text(result), text(result)
+            if refusal.content and refusal.content.get("feedback"):
+                assert "use node instead" in text(result), text(result)
+        assert len(person.questions) == len(refusals)
+        assert (await session(client, "list"))["sessions"] == []
+        # Only what is allowed afterwards sees whether something was done before.
+        person.answers.append(decide("once"))
+        listed = await session(client, "start", command="ls -A; echo end", until="exit", waitMs=30_000)
+        assert "end" in listed["output"] and "started" not in listed["output"], listed
+
+
+async def unable():
+    async with connect() as client:
+        result = await client.call_tool("shell_session", {"action": "start", "command": "cat"})
+        assert result.is_error and "without_elicitation" in text(result), text(result)
+        assert (await session(client, "list"))["sessions"] == []
+    async with connect(env={"TOOLHOST_MCP__WITHOUT_ELICITATION": "allow"}) as client:
+        started = await session(client, "start", command="cat")
+        await session(client, "kill", id=started["id"])
+
+
+async def cancelling_a_read():
+    async with connect(Person(decide("once"))) as client:
+        cat = (await session(client, "start", command="cat"))["id"]
+        with anyio.move_on_after(0.5) as scope:
+            await session(client, "read", id=cat, waitMs=60_000, until="exit")
+        assert scope.cancelled_caught
+        [listed] = (await session(client, "list"))["sessions"]
+        assert listed["id"] == cat and listed["state"] == "running", listed
+        answer = await session(client, "write", id=cat, input="still here\n", until={"text": "still"}, waitMs=30_000)
+        assert "still here" in answer["output"], answer
+
+
+async def giving_a_secret():
+    secret = ElicitResult(action="accept", content={"secret": "hunter2"})
+    person = Person(decide("once"), secret)
+    asks = """bash -c 'read -rsp "Password: " word; echo; echo "it has ${#word} characters"'"""
+    async with connect(person) as client:
+        started = await session(client, "start", command=asks, until={"text": "Password:"}, waitMs=30_000)
+        answer = await session(client, "read", id=started["id"], until="exit", waitMs=30_000)
+        while answer["state"] == "running":
+            answer = await session(client, "read", id=started["id"], until="exit", waitMs=30_000)
+        assert "it has 7 characters" in answer["output"], answer
+        assert "hunter2" not in str(answer)
+        assert len(person.questions) == 2 and "Password:" in person.questions[1], person.questions
+
+
+async def leaving():
+    async with connect(Person(decide("once"))) as client:
+        command = "echo \"pid=$$\"; exec sleep 1000"
+        started = await session(client, "start", command=command, until={"text": "pid="}, waitMs=30_000)
+        pid = int(started["output"].split("pid=")[1].split()[0])
+        os.kill(pid, 0)
+        begun = anyio.current_time()
+    assert anyio.current_time() - begun < 2
+    try:
+        os.kill(pid, 0)
+        raise AssertionError("the command outlived its client")
+    except ProcessLookupError:
+        pass
+
+
 SCENARIOS = {
-    scenario.__name__: scenario for scenario in [listing, calling, progress, limit, cancelling]
+    scenario.__name__: scenario
+    for scenario in [
+        listing,
+        calling,
+        progress,
+        limit,
+        cancelling,
+        approving,
+        approving_always,
+        refusing,
+        unable,
+        cancelling_a_read,
+        giving_a_secret,
+        leaving,
+    ]
 }
 
 
