@@ -17,7 +17,7 @@ pub(crate) const EFFECTS: Effects = Effects::ANY;
 /// Returns the spec, with the ranges and defaults of a configuration.
 pub(crate) fn spec(config: &Config) -> ToolSpec {
     ToolSpec::new(NAME, description(config), input_schema(config))
-        .with_title("Interactive session")
+        .with_title("Session")
         .with_output_schema(output_schema())
         .with_effects(EFFECTS)
         .into_core()
