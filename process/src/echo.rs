@@ -1,71 +1,80 @@
 //! Waiting for a text in new output, but never in the echo of what was just typed.
 //!
-//! Each typed line masks its first occurrence, in order. What could still become that occurrence is not believed yet.
+//! Each typed line masks its first occurrence; the next few that are expected are looked for at once, since one that
+//! was typed with echo off never comes. What could still become such an occurrence is not believed yet.
 //! All matching is one Knuth-Morris-Pratt step a byte, so the cost is linear and the memory that of the patterns.
 
+mod pass;
 mod pattern;
 
+use crate::parse::{Csi, Parser, Sink};
 use crate::text::Piece;
+use pass::Pass;
 use pattern::{Pattern, Progress};
-use std::collections::VecDeque;
 use std::sync::Arc;
 
-/// Lines that were typed, as a terminal echoes them.
+/// Lines that were typed, as they can be expected back.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Typed {
     lines: Vec<String>,
 }
 
 impl Typed {
-    /// Takes apart what was typed; control characters are echoed as `^X`, empty lines as nothing.
+    /// Takes apart what was typed.
+    ///
+    /// A control character ends a line too: it is echoed as `^X` by the kernel, as something else by a line editor,
+    /// and the text on both sides is echoed in any case. Of a typed escape sequence nothing is expected back.
     pub fn new(input: &str) -> Self {
-        let lines = input.split(['\n', '\r']).filter(|line| !line.is_empty()).map(echoed).collect();
-        Self { lines }
+        let mut pieces = Pieces::default();
+        Parser::new().feed(input.as_bytes(), &mut pieces);
+        pieces.lines.retain(|line| !line.is_empty());
+        Self { lines: pieces.lines }
     }
 }
 
-fn echoed(line: &str) -> String {
-    let mut shown = String::with_capacity(line.len());
-    for char in line.chars() {
-        match char {
-            '\t' => shown.push('\t'),
-            '\0'..='\x1f' | '\x7f' => {
-                shown.push('^');
-                shown.push(char::from(char as u8 ^ 0x40));
+/// Collects the texts between controls and sequences.
+#[derive(Default)]
+struct Pieces {
+    lines: Vec<String>,
+}
+
+impl Pieces {
+    fn cut(&mut self) {
+        self.lines.push(String::new());
+    }
+}
+
+impl Sink for Pieces {
+    fn text(&mut self, text: &str) {
+        for (n, line) in text.split(['\n', '\t']).enumerate() {
+            if n > 0 {
+                self.cut();
             }
-            _ => shown.push(char),
-        }
-    }
-    shown
-}
-
-/// One pass of echoes: the lines still expected, the first one being looked for.
-#[derive(Debug, Default)]
-struct Pass {
-    lines: VecDeque<Arc<Pattern>>,
-    progress: Progress,
-}
-
-impl Pass {
-    fn step(&mut self, byte: u8) -> bool {
-        let Some(line) = self.lines.front() else { return false };
-        self.progress.step(line, byte)
-    }
-
-    fn undo_char(&mut self) {
-        if let Some(line) = self.lines.front() {
-            self.progress.undo_char(line);
+            match self.lines.last_mut() {
+                Some(last) => last.push_str(line),
+                None => self.lines.push(line.to_owned()),
+            }
         }
     }
 
-    fn next(&mut self) -> Option<Arc<Pattern>> {
-        self.progress = Progress::default();
-        self.lines.pop_front()
+    fn carriage_return(&mut self) {
+        self.cut();
     }
 
-    fn clear(&mut self) {
-        self.lines.clear();
-        self.progress = Progress::default();
+    fn backspace(&mut self) {
+        self.cut();
+    }
+
+    fn control(&mut self, _byte: u8) {
+        self.cut();
+    }
+
+    fn csi(&mut self, _csi: Csi<'_>, _end: usize) {
+        self.cut();
+    }
+
+    fn esc(&mut self, _intermediates: &[u8], _last: u8) {
+        self.cut();
     }
 }
 
@@ -95,12 +104,12 @@ impl TextWait {
     /// `typed` is what is typed at the same moment, if anything.
     pub fn new(needle: &str, typed: Option<Typed>) -> Self {
         let needle = needle.replace("\r\n", "\n");
-        let lines = typed.unwrap_or_default().lines.iter().map(|line| Arc::new(Pattern::new(line))).collect();
+        let lines = typed.unwrap_or_default().lines;
         Self {
             matched: needle.is_empty(),
             needle: Pattern::new(&needle),
             progress: Progress::default(),
-            first: Pass { lines, progress: Progress::default() },
+            first: Pass::new(lines.iter().map(|line| Arc::new(Pattern::new(line)))),
             second: Pass::default(),
             second_allowed: false,
             at: 0,
@@ -161,13 +170,10 @@ impl TextWait {
         if self.progress.step(&self.needle, byte) {
             self.doubtful.get_or_insert(self.at);
         }
-        if self.first.step(byte) {
-            if let Some(line) = self.first.next() {
-                self.second.lines.push_back(line);
-            }
+        if let Some(line) = self.first.step(byte) {
+            self.second.expect(line);
             self.mask();
-        } else if self.second_allowed && self.second.step(byte) {
-            self.second.next();
+        } else if self.second_allowed && self.second.step(byte).is_some() {
             self.mask();
         } else {
             self.settle();
@@ -178,15 +184,15 @@ impl TextWait {
     fn mask(&mut self) {
         self.doubtful = None;
         self.progress = Progress::default();
-        self.first.progress = Progress::default();
-        self.second.progress = Progress::default();
+        self.first.restart();
+        self.second.restart();
     }
 
     /// Believes what is in doubt as soon as no echo that could cover it can still come.
     fn settle(&mut self) {
         let Some(end) = self.doubtful else { return };
-        let second = if self.second_allowed { self.second.progress.bytes(self.space) } else { 0 };
-        let echo = self.at.saturating_sub(self.first.progress.bytes(self.space).max(second) as u64);
+        let second = if self.second_allowed { self.second.reach(self.space) } else { 0 };
+        let echo = self.at.saturating_sub(self.first.reach(self.space).max(second) as u64);
         self.matched = end <= echo;
     }
 
@@ -204,8 +210,8 @@ impl TextWait {
             None => {
                 // What was in doubt is gone with the line, whether it was an echo or not.
                 self.doubtful = None;
-                self.first.progress = Progress::default();
-                self.second.progress = Progress::default();
+                self.first.restart();
+                self.second.restart();
             }
         }
         self.settle();

@@ -25,7 +25,7 @@ impl Progress {
     }
 
     /// How far back what may still become the pattern reaches; `doubt` if the last byte may yet be taken back.
-    pub(super) fn bytes(self, doubt: bool) -> usize {
+    pub(super) fn reach(self, doubt: bool) -> usize {
         if doubt && self.before > 0 { self.matched.max(self.before + 1) } else { self.matched }
     }
 }

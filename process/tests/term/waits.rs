@@ -67,7 +67,15 @@ fn the_echo_does_not_count() {
     check("x", Some("echo x\n\n"), &["$ echo x\r\n", "x"]);
     check("hello", Some("print('hello')\n"), &[">>> print('hello')\r\n", "hello\r\n"]);
     check("ready", Some("go\n"), &["g", "ready"]);
-    check("^C", Some("\x03\n"), &["^C\r\n", "^C"]);
+    check("done", Some("\x03echo done\n"), &["^C\r\n$ echo done\r\n", "done"]);
+    check("done", Some("\x1b[A\x15echo done\n"), &["$ echo done\r\n", "done"]);
+    check("b c", Some("a\tb c\n"), &["a   b c\r\n", "b c"]);
+}
+
+#[test]
+fn a_line_that_is_not_echoed_does_not_hide_the_next() {
+    check("done", Some("hunter2\necho done\n"), &["Password: \r\n$ echo done\r\n", "done"]);
+    check("y", Some("xy\ny\n"), &["xy\r\ny\r\n", "y"]);
 }
 
 #[test]
