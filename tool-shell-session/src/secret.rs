@@ -2,12 +2,16 @@
 
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 
-use process::{Session, WaitingFor};
+use process::{Session, Until, WaitingFor};
 use tool_api::{Secret, SecretAnswer, SecretRequest, ToolContext, ToolError, ToolErrorKind};
 
 use crate::render::one_line;
 use crate::tool::unless_cancelled;
+
+/// How long a prompt may come after the echo was switched off.
+const PROMPT_TIME: Duration = Duration::from_millis(500);
 
 /// The prompts that a person was asked about and did not answer, by session.
 #[derive(Debug, Default)]
@@ -37,7 +41,7 @@ impl Prompts {
             self.forget(session.id());
             return Ok(Answer::NotAsked);
         }
-        let (place, prompt) = prompt(session);
+        let (place, prompt) = prompt(session).await;
         let Some(mark) = self.mark(session.id(), place) else {
             let note = "the person was asked for this secret already and has not given it; tell the person what waits \
                         for it, or `kill` the session";
@@ -115,10 +119,21 @@ impl Drop for Mark<'_> {
 }
 
 /// Returns the line that the cursor is on, as an identity and as text: programs print a prompt and stay behind it.
-fn prompt(session: &Session) -> (String, String) {
-    let Some(screen) = session.screen() else { return (String::new(), String::new()) };
-    let rows = screen.rows.iter().take(screen.cursor.row + 1);
-    let line = rows.rev().find(|row| !row.trim().is_empty()).cloned().unwrap_or_default();
-    let line = one_line(line.trim(), 200);
-    (format!("{} {line}", screen.cursor.row), line)
+///
+/// A program may switch the echo off just before it prints the prompt, so an empty line gets some time to be filled;
+/// after that the prompt is the line above.
+async fn prompt(session: &Session) -> (String, String) {
+    let begin = Instant::now();
+    loop {
+        let Some(screen) = session.screen() else { return (String::new(), String::new()) };
+        let mut rows = screen.rows.iter().take(screen.cursor.row + 1).rev().map(|row| row.trim());
+        let here = rows.next().unwrap_or_default();
+        if here.is_empty() && session.is_running() && begin.elapsed() < PROMPT_TIME {
+            session.waiter(Until::Quiet, Some("")).wait(PROMPT_TIME / 10).await;
+            continue;
+        }
+        let line = if here.is_empty() { rows.find(|row| !row.is_empty()).unwrap_or_default() } else { here };
+        let line = one_line(line, 200);
+        return (format!("{} {line}", screen.cursor.row), line);
+    }
 }

@@ -1,7 +1,7 @@
 //! The tool on the bus: parse, ask, act, render.
 
 use std::future::Future;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
 use process::screen::Size;
@@ -27,6 +27,22 @@ use crate::start;
 const EFFECT_OF_SIGNAL: Duration = Duration::from_millis(100);
 
 /// The tool `shell_session`. Owns the sessions that its calls started, and starts nothing by itself.
+///
+/// ```
+/// use process::{Engine, EngineConfig};
+/// use tool_api::{Tool, ToolCall, ToolContext};
+/// use tool_shell_session::{Config, ShellSession};
+///
+/// // The first line of a host's `main`.
+/// process::run_if_requested();
+///
+/// let tool = ShellSession::new(Engine::new(EngineConfig::default()), Config::default()).unwrap();
+/// # tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(async {
+/// let call = ToolCall::new("shell_session", serde_json::json!({"action": "list"}));
+/// let output = tool.call(call, &ToolContext::deny_all("chat-1", "/srv/project")).await.unwrap();
+/// assert_eq!(output.as_text(), "no sessions; `start` makes one");
+/// # });
+/// ```
 ///
 /// # Cancellation
 /// A start, write or read that is cancelled or dropped leaves its session running and listed, and what it printed
@@ -80,14 +96,17 @@ impl ShellSession {
         let grant = unless_cancelled(ctx, ctx.permission.ask(request)).await.ok_or_else(error::nothing_done)??;
         let spec = start::spec(&shell, &command, workdir, environment, PtySize { cols, rows });
         grant.check()?;
+        // The time that a person took to approve is not the program's.
+        let begin = Instant::now();
         let start = process::Start { command, spec, retained_chars: self.config.retained_chars };
         let session = self.pool.start(&owner(ctx), start).await.map_err(error::start)?;
         let waiter = session.first_waiter(until(&wait));
-        let (reason, take) = wait_for(ctx, waiter, wait.time, Take::Text(self.config.max_chars)).await;
+        let (reason, take) = wait_for(ctx, begin, waiter, wait.time, Take::Text(self.config.max_chars)).await;
         Ok(outcome(&session, reason, take).await)
     }
 
     async fn write(&self, session: Session, input: Input, typed: &str, wait: Wait, ctx: &ToolContext) -> Answered {
+        let begin = Instant::now();
         let waiter = session.waiter(until(&wait), Some(typed));
         self.prompts.forget(session.id());
         match unless_cancelled(ctx, session.write(&input, self.write_deadline(ctx))).await {
@@ -99,11 +118,12 @@ impl ShellSession {
                 return Ok(outcome);
             }
         }
-        let (reason, take) = wait_for(ctx, waiter, wait.time, Take::Text(self.config.max_chars)).await;
+        let (reason, take) = wait_for(ctx, begin, waiter, wait.time, Take::Text(self.config.max_chars)).await;
         Ok(outcome(&session, reason, take).await)
     }
 
     async fn read(&self, session: Session, take: Take, wait: Wait, ctx: &ToolContext) -> Answered {
+        let mut begin = Instant::now();
         let mut waiter = session.waiter(until(&wait), None);
         let mut time = wait.time;
         let mut note = None;
@@ -112,6 +132,7 @@ impl ShellSession {
             Answer::Cancelled => return Ok(outcome(&session, Reason::Cancelled, Take::Nothing).await),
             Answer::Note(text) => note = Some(text),
             Answer::Secret(secret) => {
+                begin = Instant::now();
                 waiter = session.waiter(until(&wait), Some(""));
                 let typed = session.type_secret(secret.expose(), self.write_deadline(ctx));
                 match unless_cancelled(ctx, typed).await {
@@ -126,7 +147,7 @@ impl ShellSession {
                 note = Some("the person gave the secret, and it was typed".to_owned());
             }
         }
-        let (reason, take) = wait_for(ctx, waiter, time, take).await;
+        let (reason, take) = wait_for(ctx, begin, waiter, time, take).await;
         let mut outcome = outcome(&session, reason, take).await;
         outcome.notes.secret = note;
         Ok(outcome)
@@ -140,7 +161,7 @@ impl ShellSession {
             Ok(who) => who,
             Err(error) => return Err(error::signal(&session, error).await),
         };
-        let (reason, _) = wait_for(ctx, effect, EFFECT_OF_SIGNAL, Take::Nothing).await;
+        let (reason, _) = wait_for(ctx, Instant::now(), effect, EFFECT_OF_SIGNAL, Take::Nothing).await;
         let mut outcome = outcome(&session, reason, Take::Nothing).await;
         let program = who.program.as_deref().unwrap_or("the foreground program");
         outcome.notes.done = Some(format!("sent {signal} to {program}, process group {}", who.group));
@@ -249,9 +270,9 @@ fn until(wait: &Wait) -> Until {
     }
 }
 
-/// Waits, but not longer than the caller does; a cancelled wait takes nothing.
-async fn wait_for(ctx: &ToolContext, waiter: Waiter, time: Duration, take: Take) -> (Reason, Take) {
-    let limit = ctx.wait_limit.filter(|limit| *limit < time);
+/// Waits, but not longer than the caller does, who waits since `begin`; a cancelled wait takes nothing.
+async fn wait_for(ctx: &ToolContext, begin: Instant, waiter: Waiter, time: Duration, take: Take) -> (Reason, Take) {
+    let limit = ctx.wait_limit.map(|limit| limit.saturating_sub(begin.elapsed())).filter(|limit| *limit < time);
     match unless_cancelled(ctx, waiter.wait(limit.unwrap_or(time))).await {
         None => (Reason::Cancelled, Take::Nothing),
         Some(process::Reason::Deadline) if limit.is_some() => (Reason::Limit, take),

@@ -168,3 +168,21 @@ fn prompts_for_a_secret_are_recognised() {
         }
     });
 }
+
+#[test]
+fn a_prompt_that_comes_after_the_echo_is_off_is_shown_to_the_person() {
+    run(Config::default(), |host| async move {
+        let person = Answers::new([given()]);
+        let host = with(&host, &person);
+        let command = "echo before; stty -echo; sleep 0.3; printf 'Token: '; read -r x; stty echo; echo \"got ${#x}\"";
+        let start = json!({"action": "start", "command": command, "until": {"text": "before\n"}, "waitMs": 30_000});
+        let id = host.call(start).await.id();
+        let mut answer = host.call(json!({"action": "read", "id": id, "until": "exit", "waitMs": 30_000})).await;
+        while answer.json["state"] == "running" {
+            // The first read may have come before the echo was off.
+            answer = host.call(json!({"action": "read", "id": id, "until": "exit", "waitMs": 30_000})).await;
+        }
+        answer.expect(json!({"exitCode": 0})).expect_output(&format!("got {}", SECRET.len()));
+        assert_eq!(person.asked()[0].1, "Token:");
+    });
+}
