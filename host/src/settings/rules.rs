@@ -16,11 +16,33 @@ pub(super) fn rules(layer: &Layer, home: Option<&Path>) -> Result<Option<Rules>,
 }
 
 fn read_table(table: &Value, origin: &Origin, home: Option<&Path>) -> Result<Rules, SettingError> {
-    let table = RuleTable::deserialize(table)
-        .map_err(|error| SettingError::new("permission", origin.clone(), error.to_string()))?;
+    let table = RuleTable::deserialize(table).map_err(|error| {
+        let (key, problem) = culprit(table).unwrap_or_else(|| ("permission".to_owned(), error.to_string()));
+        SettingError::new(key, origin.clone(), problem)
+    })?;
     Rules::new(&table, &origin.to_string(), home).map_err(|error| {
         let cause = std::error::Error::source(&error).map_or(String::new(), |cause| format!(": {cause}"));
         SettingError::new("permission", origin.clone(), format!("{error}{cause}"))
+    })
+}
+
+/// Finds the entry that cannot be read, since the error of the whole table does not name it.
+fn culprit(table: &Value) -> Option<(String, String)> {
+    let problem = |permission: &str, value: Value| {
+        let one = Value::from(Map::from_iter([(permission.to_owned(), value)]));
+        RuleTable::deserialize(one).err().map(|error| error.to_string())
+    };
+    table.as_object()?.iter().find_map(|(permission, value)| {
+        let entry = value.as_object().into_iter().flatten().find_map(|(pattern, decision)| {
+            let one = Map::from_iter([(pattern.clone(), decision.clone())]);
+            problem(permission, one.into()).map(|problem| (format!("permission.{permission}.{pattern:?}"), problem))
+        });
+        let whole = || problem(permission, value.clone()).map(|problem| (format!("permission.{permission}"), problem));
+        match problem(permission, Map::new().into()) {
+            // The name of the permission itself is unknown.
+            Some(problem) => Some((format!("permission.{permission}"), problem)),
+            None => entry.or_else(whole),
+        }
     })
 }
 

@@ -161,7 +161,7 @@ fn rules_keep_their_order_and_their_file() {
 #[test]
 fn a_mistake_in_a_rule_is_an_error() {
     Case { user: "[permission.bash]\n'git *' = 'alow'", ..Case::default() }
-        .fails("`permission`: unknown variant `alow`, expected one of `allow`, `ask`, `deny` (file DIR/toolhost.toml)");
+        .fails("`permission.bash.\"git *\"`: unknown variant `alow`, expected one of `allow`, `ask`, `deny` (file DIR/toolhost.toml)");
     Case { workspace: "[permission.bash]\n'' = 'allow'", ..Case::default() }.fails(
         "`permission`: `permission.bash.\"\"` is not a rule: the pattern is empty (workspace file DIR/.toolhost.toml)",
     );

@@ -90,7 +90,7 @@ fn to_text(explanation: &Explanation, out: &Out) -> String {
     explanation.segments.iter().for_each(|segment| row(segment, 0, &mut rows));
     let width = rows.iter().map(|(shown, _)| shown.chars().count()).max().unwrap_or_default().min(60);
     for (shown, segment) in rows {
-        text.push_str(&format!("  {shown:width$}  {:5}  {}\n", segment.decision.to_string(), out.dim(&why(segment))));
+        text.push_str(&format!("  {shown:width$}  {:5}  {}\n", segment.decision.to_string(), out.dim(&segment.reason)));
     }
     if explanation.bare_shell {
         text.push_str("an interactive shell: `shell_session` never starts one, since no rule would see its commands\n");
@@ -107,11 +107,4 @@ fn to_text(explanation: &Explanation, out: &Out) -> String {
 fn row<'a>(segment: &'a ExplainedSegment, depth: usize, rows: &mut Vec<(String, &'a ExplainedSegment)>) {
     rows.push((format!("{}{}", "  ".repeat(depth), policy::visible(&segment.text)), segment));
     segment.inner.iter().for_each(|inner| row(inner, depth + 1, rows));
-}
-
-fn why(segment: &ExplainedSegment) -> String {
-    match &segment.origin {
-        Some(origin) => format!("{} ({origin})", segment.reason),
-        None => segment.reason.clone(),
-    }
 }

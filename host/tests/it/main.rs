@@ -1,0 +1,10 @@
+//! Tests of the host: the bus, its contract, the program, and the examples.
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod bus;
+mod contract;
+#[path = "../../examples/embed.rs"]
+mod embed;
+mod examples;
+#[cfg(feature = "cli")]
+mod program;
