@@ -88,7 +88,7 @@ pub(crate) enum Output {
 #[cfg(unix)]
 mod wrap {
     use std::fs::{File, OpenOptions};
-    use std::io;
+    use std::io::{self, IsTerminal};
     use std::os::fd::{AsRawFd, OwnedFd};
     use std::os::unix::fs::{FileTypeExt, OpenOptionsExt};
 
@@ -109,7 +109,12 @@ mod wrap {
             Ok(match kind {
                 Kind::Pipe => Self::Pipe(pipe::Receiver::from_owned_fd(reopen(fd, OpenOptions::new().read(true)))?),
                 Kind::Socket => Self::Socket(socket(fd)?),
-                Kind::Other => Self::Blocking(tokio::fs::File::from_std(File::from(fd))),
+                Kind::Other => {
+                    if fd.is_terminal() {
+                        tracing::warn!("standard input is a terminal; an MCP client is expected there");
+                    }
+                    Self::Blocking(tokio::fs::File::from_std(File::from(fd)))
+                }
             })
         }
     }

@@ -2,7 +2,7 @@
 
 use std::fs::File;
 use std::io::{Read, Write};
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsRawFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
@@ -11,7 +11,7 @@ use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use serde_json::{Value, json};
 
-use crate::client::{Client, ERAS, Era, PATIENCE, texts};
+use crate::client::{Client, ERAS, Era, PATIENCE, call_with, decide, texts};
 
 /// Clients stop a server by force two seconds after they closed its input.
 const GRACE: Duration = Duration::from_millis(1_500);
@@ -20,6 +20,8 @@ const GRACE: Duration = Duration::from_millis(1_500);
 pub(crate) struct Program {
     child: Child,
     _home: tempfile::TempDir,
+    /// What `/proc` calls its two ends of the connection.
+    ends: Vec<String>,
 }
 
 impl Program {
@@ -37,8 +39,9 @@ impl Program {
         let (mut command, home) = Self::command();
         command.envs(settings.iter().copied());
         let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
-        let client = Client::new(child.stdout.take().unwrap(), child.stdin.take().unwrap());
-        (Self { child, _home: home }, client)
+        let (output, input) = (child.stdout.take().unwrap(), child.stdin.take().unwrap());
+        let ends = vec![name(&input), name(&output)];
+        (Self { child, _home: home, ends }, Client::new(output, input))
     }
 
     /// Starts it over sockets, as Node does.
@@ -46,10 +49,11 @@ impl Program {
         let (mut command, home) = Self::command();
         let (input, its_input) = UnixStream::pair().unwrap();
         let (output, its_output) = UnixStream::pair().unwrap();
+        let ends = vec![name(&its_input), name(&its_output)];
         let child = command.stdin(OwnedFd::from(its_input)).stdout(OwnedFd::from(its_output)).spawn().unwrap();
         // The command holds the server's ends until it is dropped.
         drop(command);
-        (Self { child, _home: home }, Client::new(output, input))
+        (Self { child, _home: home, ends }, Client::new(output, input))
     }
 
     /// Starts it over one socket for both directions.
@@ -58,7 +62,7 @@ impl Program {
         let (ours, its) = UnixStream::pair().unwrap();
         let child = command.stdin(OwnedFd::from(its.try_clone().unwrap())).stdout(OwnedFd::from(its)).spawn().unwrap();
         drop(command);
-        (Self { child, _home: home }, Client::new(ours.try_clone().unwrap(), ours))
+        (Self { child, _home: home, ends: Vec::new() }, Client::new(ours.try_clone().unwrap(), ours))
     }
 
     pub(crate) fn id(&self) -> i32 {
@@ -91,6 +95,12 @@ impl Drop for Program {
             self.ended();
         }
     }
+}
+
+/// Returns what `/proc` calls an open file; nothing where there is no `/proc`.
+fn name(file: &impl AsRawFd) -> String {
+    let link = std::fs::read_link(format!("/proc/self/fd/{}", file.as_raw_fd()));
+    link.map(|link| link.display().to_string()).unwrap_or_default()
 }
 
 /// Begins a call that would last for minutes, and returns its id once it surely runs: another call that was sent
@@ -146,7 +156,7 @@ fn it_ends_when_nobody_reads_its_answers() {
     let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
     drop(child.stdout.take());
     let mut input = child.stdin.take().unwrap();
-    let mut program = Program { child, _home };
+    let mut program = Program { child, _home, ends: Vec::new() };
     let info = json!({"name": "test", "version": "1"});
     let params = json!({"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": info});
     writeln!(input, "{}", json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": params})).unwrap();
@@ -161,7 +171,7 @@ fn a_client_that_does_not_read_does_not_keep_it_alive() {
     let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
     let mut input = child.stdin.take().unwrap();
     let unread = child.stdout.take().unwrap();
-    let mut program = Program { child, _home: home };
+    let mut program = Program { child, _home: home, ends: Vec::new() };
     let meta = json!({
         "io.modelcontextprotocol/protocolVersion": "2026-07-28",
         "io.modelcontextprotocol/clientInfo": {"name": "test", "version": "1"},
@@ -191,13 +201,100 @@ fn files_serve_as_streams() {
     ];
     std::fs::write(&requests, lines.map(|line| format!("{line}\n")).concat()).unwrap();
     let child = command.stdin(File::open(&requests).unwrap()).stdout(File::create(&answers).unwrap()).spawn().unwrap();
-    let mut program = Program { child, _home: home };
+    let mut program = Program { child, _home: home, ends: Vec::new() };
     assert!(program.ended().success());
     let mut text = String::new();
     File::open(&answers).unwrap().read_to_string(&mut text).unwrap();
     let answers: Vec<Value> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     assert_eq!(answers.len(), 2, "{text}");
     assert!(answers[1]["result"]["tools"].as_array().is_some_and(|tools| !tools.is_empty()), "{text}");
+}
+
+/// Starts a session that waits at a prompt, once approved, and returns its id.
+#[cfg(feature = "shell-session")]
+fn session(client: &mut Client, command: &str, prompt: &str) -> String {
+    let arguments = json!({"action": "start", "command": command, "until": {"text": prompt}, "waitMs": 30_000});
+    let result = call_with(client, "shell_session", arguments, |_| decide("once"));
+    assert!(texts(&result)[0].contains(prompt), "{result}");
+    result["structuredContent"]["id"].as_str().unwrap().to_owned()
+}
+
+#[cfg(feature = "shell-session")]
+#[test]
+fn an_answer_never_reaches_the_log() {
+    for era in ERAS {
+        let (mut command, home) = Program::command();
+        let log = home.path().join("log");
+        command.env("TOOLHOST_LOG", "trace,rmcp=trace,rmcp::service=trace,[serve_inner]=trace");
+        command.stderr(File::create(&log).unwrap());
+        let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+        let client = Client::new(child.stdout.take().unwrap(), child.stdin.take().unwrap());
+        let mut program = Program { child, _home: home, ends: Vec::new() };
+        let mut client = client.open(era);
+        let asks = "bash -c 'read -rsp \"Password: \" word; echo; echo \"${#word} characters\"; cat'";
+        let id = session(&mut client, asks, "Password:");
+        let arguments = json!({"action": "read", "id": id, "until": {"text": "characters"}, "waitMs": 30_000});
+        let mut shown = String::new();
+        while !shown.contains("7 characters") {
+            let result = call_with(
+                &mut client,
+                "shell_session",
+                arguments.clone(),
+                |_| json!({"action": "accept", "content": {"secret": "hunter2"}}),
+            );
+            shown.push_str(texts(&result)[0]);
+        }
+        client.close();
+        program.ended();
+        assert!(!shown.contains("hunter2") && client.rest().iter().all(|line| !line.to_string().contains("hunter2")));
+        let log = std::fs::read_to_string(log).unwrap();
+        assert!(log.contains("shell_session"), "{log}");
+        assert!(!log.contains("hunter2"), "{log}");
+    }
+}
+
+/// Commands are started by another process, and what they hold outlives this one: nothing but the program itself may
+/// hold the connection open.
+#[cfg(all(target_os = "linux", feature = "shell-session"))]
+#[test]
+fn the_connection_is_open_in_no_other_process() {
+    for start in [|| Program::piped(&[]), Program::socketed] {
+        let (mut program, client) = start();
+        let mut client = client.open(Era::Modern);
+        session(&mut client, "echo ready; cat", "ready");
+        let held = |process: i32| -> Vec<String> {
+            let open = std::fs::read_dir(format!("/proc/{process}/fd")).unwrap();
+            let links = open.filter_map(|fd| std::fs::read_link(fd.unwrap().path()).ok());
+            links.map(|link| link.display().to_string()).filter(|link| program.ends.contains(link)).collect()
+        };
+        assert_eq!(held(program.id()).len(), 2, "{:?}", program.ends);
+        let others = descendants(program.id());
+        // What forks, what guards, and the command.
+        assert!(others.len() >= 3, "{others:?}");
+        for process in others {
+            assert_eq!(held(process), Vec::<String>::new(), "process {process}");
+        }
+        client.close();
+        program.ended();
+    }
+}
+
+/// Returns the processes below a process.
+#[cfg(all(target_os = "linux", feature = "shell-session"))]
+fn descendants(process: i32) -> Vec<i32> {
+    let mut found = vec![process];
+    let mut next = 0;
+    while let Some(parent) = found.get(next) {
+        let children = std::fs::read_dir(format!("/proc/{parent}/task"))
+            .unwrap()
+            .filter_map(|task| std::fs::read_to_string(task.unwrap().path().join("children")).ok());
+        let children: Vec<i32> = children
+            .flat_map(|list| list.split_whitespace().map(|id| id.parse().unwrap()).collect::<Vec<_>>())
+            .collect();
+        found.extend(children);
+        next += 1;
+    }
+    found.split_off(1)
 }
 
 #[test]
