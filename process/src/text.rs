@@ -4,11 +4,15 @@
 //! has read: that is frozen, and a later version of its line follows on a new line. What nobody has read yet of the
 //! current line can still be rewritten, by a carriage return or by backspaces.
 
+mod edit;
 mod line;
+mod lines;
 mod log;
 
+pub use lines::Lines;
+
 use crate::parse::{Csi, Parser, Sink};
-use crate::screen::MAX_SIDE;
+use edit::Edit;
 use line::Tail;
 use log::Log;
 use unicode_width::UnicodeWidthChar;
@@ -28,33 +32,6 @@ pub enum Piece<'a> {
     CarriageReturn,
     /// A backspace.
     Backspace,
-}
-
-/// What a line editor does to the current line behind the cursor; counts are columns.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Edit {
-    /// Forgets what stands behind the cursor (EL 0).
-    Erase,
-    /// Makes room for as many columns (ICH).
-    Insert(u16),
-    /// Closes up over as many columns (DCH).
-    Delete(u16),
-    /// Goes over as many columns (CUF).
-    Forward(u16),
-}
-
-impl Edit {
-    #[inline]
-    fn of(csi: Csi<'_>) -> Option<Self> {
-        let count = csi.param(0, 1);
-        match csi.function() {
-            (0, 0, b'K') if csi.param(0, 0) == 0 => Some(Self::Erase),
-            (0, 0, b'@') => Some(Self::Insert(count)),
-            (0, 0, b'P') => Some(Self::Delete(count)),
-            (0, 0, b'C') => Some(Self::Forward(count)),
-            _ => None,
-        }
-    }
 }
 
 /// A place in a transcript from which somebody reads on. Made by the transcript it belongs to.
@@ -141,24 +118,6 @@ impl Transcript {
             && let Some(edit) = Edit::of(csi)
         {
             self.edit(edit);
-        }
-    }
-
-    fn edit(&mut self, edit: Edit) {
-        match edit {
-            Edit::Erase => self.tail.clear(),
-            Edit::Insert(count) if self.tail.len() < LINE_CAP as usize => self.tail.insert(count.min(MAX_SIDE).into()),
-            Edit::Insert(_) => {}
-            Edit::Delete(count) => self.tail.overwrite(count.into()),
-            Edit::Forward(count) => {
-                let mut left = usize::from(count);
-                while left > 0
-                    && let Some(char) = self.tail.pop()
-                {
-                    self.log.push(char.encode_utf8(&mut [0; 4]));
-                    left = left.saturating_sub(columns(char));
-                }
-            }
         }
     }
 

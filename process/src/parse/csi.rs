@@ -124,10 +124,10 @@ mod tests {
             (marker, params.iter().map(|subs| subs.to_vec()).collect(), inter.to_owned())
         });
         assert_eq!(got, expected, "{held:?}");
-        if csi.is_some() {
+        if let Some(csi) = csi {
             let whole = format!("[{held}m");
             let scanned = Csi::scan(whole.as_bytes()).unwrap();
-            assert_eq!(scanned, (csi.unwrap(), whole.len()), "{held:?}");
+            assert_eq!(scanned, (csi, whole.len()), "{held:?}");
         }
     }
 
