@@ -171,3 +171,37 @@ fn a_progress_bar_is_one_line() {
         host.call(start).await.expect(json!({"output": "100%\n"}));
     });
 }
+
+#[test]
+fn starts_at_the_same_time_keep_the_limit() {
+    run(Config { per_chat: 3, ..Config::default() }, |host| async move {
+        let starts: Vec<_> = (0..12)
+            .map(|_| {
+                let host = host.clone();
+                let start = json!({"action": "start", "command": "exec cat", "waitMs": 0});
+                tokio::spawn(async move { host.try_call(start).await.map(|answer| answer.id()) })
+            })
+            .collect();
+        let mut ids = std::collections::BTreeSet::new();
+        for start in starts {
+            match start.await.unwrap() {
+                Ok(id) => assert!(ids.insert(id), "an id was given twice"),
+                Err(error) => assert_eq!(error.kind(), ToolErrorKind::Limit),
+            }
+        }
+        assert_eq!(ids.len(), 3);
+    });
+}
+
+#[test]
+fn a_kill_ends_the_waits_of_others() {
+    run(Config::default(), |host| async move {
+        let (id, _) = host.start("echo up; exec cat", Some("up\n")).await;
+        let read = || host.call(json!({"action": "read", "id": id, "until": "exit", "waitMs": 100_000}));
+        let (a, b, kill) = tokio::join!(read(), read(), host.call(json!({"action": "kill", "id": id})));
+        for answer in [a, b] {
+            answer.expect(json!({"reason": "exit", "endedBecause": "killed"}));
+        }
+        kill.expect(json!({"survivors": [], "stopped": 1}));
+    });
+}
