@@ -3,7 +3,9 @@
 //! Three readings of every script must agree before anything may be allowed: our own reader, `rable` and
 //! `shuck-parser`. Each of them alone misses commands that bash runs; a rule that denies looks at what any of them found.
 
+mod compare;
 mod compound;
+mod doubt;
 mod expand;
 mod quote;
 mod reader;
@@ -95,7 +97,7 @@ impl CommandAnalysis {
     #[must_use]
     pub fn for_shell(command: &str, shell: &Path) -> Self {
         let name = shell.file_name().and_then(|name| name.to_str()).unwrap_or_default();
-        let mut work = Work { result: Self::default(), unwraps: 0 };
+        let mut work = Work { result: Self::default(), unwraps: 0, compared: 0 };
         let read = catch_unwind(AssertUnwindSafe(|| {
             work.script(command, matches!(name, "bash" | "rbash"), Place::written());
         }));
@@ -138,6 +140,8 @@ impl Place {
 struct Work {
     result: CommandAnalysis,
     unwraps: usize,
+    /// Bytes that the other parsers read so far.
+    compared: usize,
 }
 
 impl Work {
@@ -158,17 +162,17 @@ impl Work {
                 }
                 self.doubt(message);
             }
-            if let Some(reason) = tree.doubt.or_else(|| doubtful_text(source)) {
+            if let Some(reason) = tree.doubt.or_else(|| doubt::text(source)) {
                 self.doubt(reason);
             }
-            if !bash && !same_everywhere(source) {
+            if !bash && !doubt::same_everywhere(source) {
                 self.doubt("shells other than bash may read it differently");
             }
             if tree.heredoc && tree.double_paren {
                 self.doubt("a here-document and `((` in one command");
             }
         }
-        let extra = if counts { self.opinions(source, &tree) } else { Vec::new() };
+        let extra = if counts && error.is_none() { self.opinions(source, &tree) } else { Vec::new() };
         let tree = match &error {
             Some(error) => reader::salvage(source, error, tree),
             None => tree,
@@ -181,17 +185,21 @@ impl Work {
     }
 
     /// Asks the other parsers; what only they found is returned.
+    ///
+    /// They are asked only about what our own reader took to its end: their recursion is bounded by what it bounds.
     fn opinions(&mut self, source: &str, tree: &Tree) -> Vec<String> {
-        let cheap = source.len() <= MAX_CHARACTERS
+        self.compared += source.len();
+        let cheap = self.compared <= 2 * MAX_CHARACTERS
+            && source.len() <= MAX_CHARACTERS
             && tree.commands.len() <= MAX_COMMANDS
             && tree.substitutions <= MAX_SUBSTITUTIONS
-            && tree.doubt != Some("nested too deeply");
+            && !tree.deep;
         if !cheap {
-            self.doubt("too long to be understood completely");
+            self.doubt("too long or too deep to be understood completely");
             return Vec::new();
         }
+        let (second, third) = on_known_stack(source);
         let mut extra = Vec::new();
-        let second = catch_unwind(|| second::opinion(source)).ok().flatten();
         match second {
             Some(opinion) => {
                 if !compare::with_second(source, tree, opinion, &mut extra) {
@@ -200,7 +208,6 @@ impl Work {
             }
             None => self.doubt("a second parser does not understand it"),
         }
-        let third = catch_unwind(|| third::opinion(source)).ok().flatten();
         match third {
             Some(commands) => {
                 if !compare::with_third(source, tree, commands, &mut extra) {
@@ -257,10 +264,10 @@ impl Work {
         let number = self.result.segments.len();
         let counts = segment.reach != Reach::DenyOnly;
         if counts {
-            if let Some(reason) = doubtful_name(&segment) {
+            if let Some(reason) = doubt::name(&segment) {
                 self.doubt(reason);
             }
-            if let Some(script) = evaluated_text(&segment) {
+            if let Some(script) = doubt::evaluated(&segment) {
                 self.doubt("an argument that a builtin evaluates");
                 let place =
                     Place { wrapper: Some(number), reach: Reach::DenyOnly, depth: depth + 1, stdin: segment.stdin };
@@ -299,7 +306,7 @@ impl Work {
         match inner {
             Inner::Command { words, reach: own } => {
                 // A guess about a guess says nothing new, and would cost ever more.
-                if place.reach == Reach::DenyOnly && own == Reach::DenyOnly && place.depth > 2 {
+                if place.reach == Reach::DenyOnly && own == Reach::DenyOnly {
                     return;
                 }
                 let text = join(&words);
@@ -325,80 +332,23 @@ impl Work {
     }
 }
 
-/// Whether other parsers found the same commands.
-mod compare {
-    use super::second::Opinion;
-    use super::third::Spans;
-    use super::tree::Tree;
-
-    /// Compares with the words' source text. What the second parser keeps as text may be missing there.
-    pub(super) fn with_second(source: &str, tree: &Tree, mut theirs: Opinion, extra: &mut Vec<String>) -> bool {
-        let mut required = Vec::new();
-        let mut tucked = Vec::new();
-        for command in tree.commands.iter().filter(|c| !c.words.is_empty()) {
-            if command.copied {
-                return false;
-            }
-            let mut text = String::new();
-            for (number, word) in command.words.iter().enumerate() {
-                if number > 0 {
-                    text.push('\0');
-                }
-                text.push_str(&source[word.span.clone()]);
-            }
-            let text = without_continuations(text);
-            if command.tucked { tucked.push(text) } else { required.push(text) }
-        }
-        for command in &mut theirs.commands {
-            *command = without_continuations(std::mem::take(command));
-        }
-        theirs.commands.sort_unstable();
-        required.sort_unstable();
-        let mut agree = true;
-        let mut ours = required.into_iter().peekable();
-        for command in theirs.commands {
-            while ours.next_if(|own| *own < command).is_some() {
-                agree = false;
-            }
-            if ours.next_if(|own| *own == command).is_some() {
-                continue;
-            }
-            if let Some(at) = tucked.iter().position(|own| *own == command) {
-                tucked.swap_remove(at);
-                continue;
-            }
-            agree = false;
-            extra.push(command.replace('\0', " "));
-        }
-        agree && ours.next().is_none()
+/// Asks both parsers, on a stack of their own when the text is long enough to need one.
+fn on_known_stack(source: &str) -> (Option<second::Opinion>, Option<Vec<third::Spans>>) {
+    const SHORT: usize = 512;
+    const STACK: usize = 64 * 1024 * 1024;
+    let ask = || {
+        let second = catch_unwind(|| second::opinion(source)).ok().flatten();
+        let third = catch_unwind(|| third::opinion(source)).ok().flatten();
+        (second, third)
+    };
+    if source.len() <= SHORT {
+        return ask();
     }
-
-    /// The second parser drops them from the source text it keeps.
-    fn without_continuations(text: String) -> String {
-        if text.contains("\\\n") { text.replace("\\\n", "") } else { text }
-    }
-
-    /// Compares with the words' places.
-    pub(super) fn with_third(source: &str, tree: &Tree, mut theirs: Vec<Spans>, extra: &mut Vec<String>) -> bool {
-        let mut ours: Vec<Spans> = tree
-            .commands
-            .iter()
-            .filter(|c| !c.words.is_empty() && !c.copied)
-            .map(|c| c.words.iter().map(|w| (w.span.start, w.span.end)).collect())
-            .collect();
-        ours.sort_unstable();
-        theirs.sort_unstable();
-        if ours == theirs {
-            return !tree.commands.iter().any(|c| c.copied);
-        }
-        for spans in theirs {
-            if ours.binary_search(&spans).is_err() {
-                let words: Vec<&str> = spans.iter().filter_map(|(start, end)| source.get(*start..*end)).collect();
-                extra.push(words.join(" "));
-            }
-        }
-        false
-    }
+    // Only the pages that are used cost memory. Without a thread there is no opinion, and so no trust.
+    std::thread::scope(|scope| {
+        let thread = std::thread::Builder::new().name("parse".into()).stack_size(STACK).spawn_scoped(scope, ask);
+        thread.ok().and_then(|thread| thread.join().ok()).unwrap_or_default()
+    })
 }
 
 fn describe(source: &str, error: &SyntaxError) -> String {
@@ -421,88 +371,4 @@ pub(crate) fn join(words: &[Word]) -> String {
         text.push_str(&word.text);
     }
     text
-}
-
-/// Reasons that are in the text itself.
-fn doubtful_text(source: &str) -> Option<&'static str> {
-    if source.contains('\0') {
-        return Some("a NUL character");
-    }
-    if source.is_ascii() {
-        let control = |b: &u8| b.is_ascii_control() && !matches!(b, b'\n' | b'\t');
-        return source.as_bytes().iter().any(control).then_some("a control character");
-    }
-    source.chars().any(crate::visible::is_hidden).then_some("a character that nobody sees")
-}
-
-fn doubtful_name(segment: &Segment) -> Option<&'static str> {
-    let name = segment.words.first()?;
-    let Some(value) = name.value() else {
-        // A home directory is known before the command runs.
-        if let [WordPart::Tilde(user), WordPart::Literal(_)] = name.parts.as_slice()
-            && user.is_empty()
-        {
-            return None;
-        }
-        return Some("a command whose name is known only when it runs");
-    };
-    if value.is_empty() {
-        return Some("a command without a name");
-    }
-    if value.contains([' ', '\t', '\n']) {
-        return Some("a command with a blank in its name");
-    }
-    value.starts_with('{').then_some("a command whose name looks like grammar")
-}
-
-/// Text that a builtin executes although it stands in quotes, because it is a subscript or a callback.
-fn evaluated_text(segment: &Segment) -> Option<String> {
-    let name = segment.words.first()?.value()?;
-    let evaluates = matches!(
-        name,
-        "test"
-            | "["
-            | "printf"
-            | "read"
-            | "declare"
-            | "typeset"
-            | "local"
-            | "export"
-            | "readonly"
-            | "let"
-            | "unset"
-            | "mapfile"
-            | "readarray"
-            | "compgen"
-            | "complete"
-            | "wait"
-            | "getopts"
-    );
-    if !evaluates {
-        return None;
-    }
-    let callback = segment
-        .words
-        .windows(2)
-        .find(|pair| matches!(name, "mapfile" | "readarray" | "compgen" | "complete") && pair[0].text == "-C")
-        .map(|pair| pair[1].text.clone());
-    callback.or_else(|| {
-        segment.words[1..]
-            .iter()
-            .filter(|word| !word.is_dynamic())
-            .map(|word| word.text.as_str())
-            .find(|text| text.contains('[') && (text.contains("$(") || text.contains('`')))
-            .map(|text| format!(": \"{}\"", text.replace(['"', '\\'], "")))
-    })
-}
-
-/// Whether every shell reads the text as bash does: plain words, quotes, pipes, lists and simple redirections.
-fn same_everywhere(source: &str) -> bool {
-    let plain = |b: u8| b.is_ascii_alphanumeric() || b >= 0x80 || b"_./:@%+,- \n\t'\"|&;<>=".contains(&b);
-    source.bytes().all(plain)
-        && !["&>", "|&", "<(", ">(", "<<", ">&", "<>", " =", ";=", "|=", "&="].iter().any(|odd| source.contains(odd))
-        && !source.starts_with('=')
-        && !source.split(|c: char| !c.is_ascii_alphanumeric()).any(|word| {
-            matches!(word, "function" | "select" | "coproc" | "time" | "repeat" | "foreach" | "nocorrect" | "noglob")
-        })
 }

@@ -12,8 +12,15 @@ use table::{
 /// Why a command line is a bare interactive shell; none when it is not.
 #[must_use]
 pub fn bare_shell(analysis: &CommandAnalysis) -> Option<String> {
+    let mut typed = Vec::with_capacity(analysis.segments.len() + 1);
+    let mut count = 0usize;
+    typed.push(count);
+    for segment in &analysis.segments {
+        count += usize::from(segment.stdin == Stdin::Inherited && copies_terminal(segment));
+        typed.push(count);
+    }
     analysis.segments.iter().enumerate().find_map(|(number, segment)| {
-        let look = Look { analysis, segment, number };
+        let look = Look { analysis, segment, number, typed: &typed };
         look.starts_shell().then(|| {
             format!(
                 "`{}` is an interactive shell: the commands typed into it would skip the rules for commands",
@@ -27,6 +34,8 @@ struct Look<'a> {
     analysis: &'a CommandAnalysis,
     segment: &'a Segment,
     number: usize,
+    /// How many segments before each one copy what is typed to their output.
+    typed: &'a [usize],
 }
 
 impl Look<'_> {
@@ -56,12 +65,7 @@ impl Look<'_> {
         match self.segment.stdin {
             Stdin::Inherited => true,
             Stdin::Nothing | Stdin::Redirected => self.opens_terminal(),
-            Stdin::Pipe(first) => {
-                self.opens_terminal()
-                    || self.analysis.segments[first.min(self.number)..self.number]
-                        .iter()
-                        .any(|producer| producer.stdin == Stdin::Inherited && copies_terminal(producer))
-            }
+            Stdin::Pipe(first) => self.opens_terminal() || self.typed[self.number] > self.typed[first.min(self.number)],
         }
     }
 

@@ -6,9 +6,9 @@ use std::str::FromStr;
 use serde::Serialize;
 use tool_api::{CommandKind, Workspace};
 
-use crate::analysis::{CommandAnalysis, Reach};
+use crate::analysis::{CommandAnalysis, Reach, Segment};
 use crate::bare_shell::bare_shell;
-use crate::judge::{Judgement, Law};
+use crate::judge::{Judgement, Law, Verdict};
 use crate::outside::Outside;
 use crate::rules::{Decision, Pattern, Rules};
 
@@ -160,7 +160,22 @@ pub(crate) fn decide<'p>(analysis: &CommandAnalysis, law: &Law<'p>, kind: Comman
 
 fn explain(analysis: &CommandAnalysis, law: &Law<'_>, kind: CommandKind) -> Explanation {
     let judgement = decide(analysis, law, kind);
-    let segments = analysis.written().map(|(number, _)| segment(analysis, &judgement, number)).collect();
+    let mut explained: Vec<Option<ExplainedSegment>> =
+        analysis.segments.iter().zip(&judgement.verdicts).map(|pair| Some(segment(pair.0, pair.1))).collect();
+    // What is inner stands behind what wraps it, so that from the end on every segment is whole before it is moved.
+    for (number, inner) in analysis.segments.iter().enumerate().rev() {
+        let Some(outer) = inner.wrapper else { continue };
+        let moved = explained[number].take();
+        if inner.reach != Reach::DenyOnly
+            && let Some(outer) = &mut explained[outer]
+        {
+            outer.inner.extend(moved);
+        }
+    }
+    for segment in explained.iter_mut().flatten() {
+        in_order(segment);
+    }
+    let segments = analysis.written().filter_map(|(number, _)| explained[number].take()).collect();
     Explanation {
         decision: judgement.decision,
         reason: judgement.reason.clone(),
@@ -171,23 +186,20 @@ fn explain(analysis: &CommandAnalysis, law: &Law<'_>, kind: CommandKind) -> Expl
     }
 }
 
-fn segment(analysis: &CommandAnalysis, judgement: &Judgement<'_>, number: usize) -> ExplainedSegment {
-    let segment_ = &analysis.segments[number];
-    let verdict = &judgement.verdicts[number];
-    // What is inner stands behind what wraps it, so this ends.
-    let inner = analysis.segments[number + 1..]
-        .iter()
-        .enumerate()
-        .filter(|(_, inner)| inner.wrapper == Some(number) && inner.reach != Reach::DenyOnly)
-        .map(|(offset, _)| segment(analysis, judgement, number + 1 + offset))
-        .collect();
+/// Inner commands were gathered from the last one on. The depth is bounded by the analysis.
+fn in_order(segment: &mut ExplainedSegment) {
+    segment.inner.reverse();
+    segment.inner.iter_mut().for_each(in_order);
+}
+
+fn segment(segment: &Segment, verdict: &Verdict<'_>) -> ExplainedSegment {
     ExplainedSegment {
-        text: segment_.text.clone(),
-        dynamic: segment_.is_dynamic(),
+        text: segment.text.clone(),
+        dynamic: segment.is_dynamic(),
         decision: verdict.decision,
-        reason: verdict.reason.clone(),
+        reason: verdict.reason(segment),
         rule: verdict.rule.map(|rule| rule.pattern.as_str().to_owned()),
         origin: verdict.rule.map(|rule| rule.origin.clone()),
-        inner,
+        inner: Vec::new(),
     }
 }

@@ -1,5 +1,6 @@
 //! Joins rules and analysis: what is decided for each segment, and for the whole command line.
 
+use std::borrow::Cow;
 use std::path::Path;
 
 use crate::analysis::wrappers::{base_name, without_global_options};
@@ -7,14 +8,52 @@ use crate::analysis::{CommandAnalysis, Reach, Segment, Word, WordPart, join};
 use crate::outside::Outside;
 use crate::rules::{Area, Decision, Pattern, Rule, Rules, Subject, expand_home};
 
+/// Files of redirections that are looked at one by one.
+const MAX_FILES: usize = 200;
+
 /// What was decided for one segment, and why.
-#[derive(Clone, Debug)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct Verdict<'p> {
     pub(crate) decision: Decision,
     /// The rule that decided; none when no rule matched.
     pub(crate) rule: Option<&'p Rule>,
-    /// Why, when it is not the rule alone.
-    pub(crate) reason: String,
+    why: Why<'p>,
+}
+
+/// Why a segment is decided so. The text is made only for what is shown.
+#[derive(Clone, Copy, Debug)]
+enum Why<'p> {
+    NoRule,
+    Rule,
+    Approved(&'p Pattern),
+    CouldBecome,
+    Assignment,
+    OnlyRunsAllowed,
+}
+
+impl Verdict<'_> {
+    /// The reason, for a person.
+    pub(crate) fn reason(&self, segment: &Segment) -> String {
+        let text = crate::visible(&segment.text);
+        match (self.why, self.rule) {
+            (Why::Approved(pattern), _) => format!("`{text}` was allowed for this chat as `{}`", pattern.as_str()),
+            (Why::CouldBecome, Some(rule)) => format!("`{text}` could become what {} denies", rule.origin),
+            (Why::Assignment, _) => {
+                let name = dangerous_assignment(segment).unwrap_or_default();
+                format!("`{name}` is set, which can change what `{text}` runs")
+            }
+            (Why::OnlyRunsAllowed, _) => format!("`{text}` runs only what is allowed"),
+            (Why::NoRule | Why::Rule | Why::CouldBecome, None) => format!("no rule allows `{text}`"),
+            (Why::NoRule | Why::Rule, Some(rule)) => {
+                let verb = match rule.decision {
+                    Decision::Allow => "is allowed by",
+                    Decision::Ask => "must be asked, says",
+                    Decision::Deny => "is denied by",
+                };
+                format!("`{text}` {verb} {}", rule.origin)
+            }
+        }
+    }
 }
 
 /// What was decided for a command line.
@@ -42,23 +81,24 @@ impl<'p> Law<'p> {
         let mut verdicts: Vec<Verdict<'p>> = analysis.segments.iter().map(|segment| self.segment(segment)).collect();
         self.see_through(analysis, &mut verdicts);
         let mut decision = Decision::Allow;
-        let mut reason = String::new();
-        for (segment, verdict) in analysis.segments.iter().zip(&verdicts) {
+        let mut decider = None;
+        for (number, (segment, verdict)) in analysis.segments.iter().zip(&verdicts).enumerate() {
             let counts = segment.reach != Reach::DenyOnly || verdict.decision == Decision::Deny;
             if counts && verdict.decision > decision {
                 decision = verdict.decision;
-                reason.clone_from(&verdict.reason);
+                decider = Some(number);
             }
         }
+        let mut reason = match decider {
+            Some(number) => verdicts[number].reason(&analysis.segments[number]),
+            None => "every command is allowed".to_owned(),
+        };
         if decision != Decision::Deny {
             let doubt = self.doubt(analysis);
             if let Some(doubt) = doubt {
                 // What is not understood is said first: no rule can change it.
                 (decision, reason) = (Decision::Ask, doubt);
             }
-        }
-        if reason.is_empty() {
-            reason = "every command is allowed".to_owned();
         }
         Judgement { decision, reason, verdicts }
     }
@@ -81,7 +121,11 @@ impl<'p> Law<'p> {
             .iter()
             .filter(|segment| segment.reach != Reach::DenyOnly)
             .flat_map(|segment| &segment.redirects);
-        own.chain(&analysis.redirects).find_map(|redirect| self.outside.redirect(redirect))
+        let files = || own.clone().chain(&analysis.redirects).filter(|redirect| self.outside.is_file(redirect));
+        if files().nth(MAX_FILES).is_some() {
+            return Some("it has too many redirections".to_owned());
+        }
+        files().find_map(|redirect| self.outside.redirect(redirect))
     }
 
     /// Whether `allow *` is the only rule about commands.
@@ -105,12 +149,8 @@ impl<'p> Law<'p> {
             }
         }
         let mut verdict = match strictest {
-            Some(rule) => Verdict { decision: rule.decision, rule: Some(rule), reason: said(segment, rule) },
-            None => Verdict {
-                decision: Decision::Ask,
-                rule: None,
-                reason: format!("no rule allows `{}`", crate::visible(&segment.text)),
-            },
+            Some(rule) => Verdict { decision: rule.decision, rule: Some(rule), why: Why::Rule },
+            None => Verdict { decision: Decision::Ask, rule: None, why: Why::NoRule },
         };
         if verdict.decision == Decision::Deny {
             return verdict;
@@ -119,18 +159,16 @@ impl<'p> Law<'p> {
             && let Some(pattern) = self.approvals.iter().find(|p| p.matches(&readings.text))
         {
             verdict.decision = Decision::Allow;
-            verdict.reason = format!("`{}` was allowed for this chat as `{}`", segment.text, pattern.as_str());
+            verdict.why = Why::Approved(pattern);
         }
         if let Some(rule) = self.could_be_denied(segment) {
-            verdict.decision = Decision::Ask;
-            verdict.reason = format!("`{}` could become what {} denies", crate::visible(&segment.text), rule.origin);
-            verdict.rule = Some(rule);
+            verdict = Verdict { decision: Decision::Ask, rule: Some(rule), why: Why::CouldBecome };
         } else if verdict.decision == Decision::Allow
-            && let Some(name) = dangerous_assignment(segment)
+            && dangerous_assignment(segment).is_some()
             && !readings.full.as_deref().is_some_and(|full| self.allows_literally(full))
         {
             verdict.decision = Decision::Ask;
-            verdict.reason = format!("`{name}` is set, which can change what `{}` runs", segment.text);
+            verdict.why = Why::Assignment;
         }
         verdict
     }
@@ -167,7 +205,7 @@ impl<'p> Law<'p> {
             {
                 verdicts[number].decision = Decision::Allow;
                 verdicts[number].rule = rule;
-                verdicts[number].reason = format!("`{}` runs only what is allowed", segment.text);
+                verdicts[number].why = Why::OnlyRunsAllowed;
             }
             if let Some(outer) = segment.wrapper
                 && segment.reach != Reach::DenyOnly
@@ -184,16 +222,14 @@ impl<'p> Law<'p> {
         for number in 0..analysis.segments.len() {
             let inner = &analysis.segments[number];
             let Some(outer_number) = inner.wrapper else { continue };
-            let outer = &verdicts[outer_number];
+            let outer = verdicts[outer_number];
             if verdicts[number].decision == Decision::Ask
                 && verdicts[number].rule.is_none()
                 && outer.decision == Decision::Allow
                 && let Some(rule) = outer.rule
                 && spells_out(rule, &analysis.segments[outer_number], inner)
             {
-                verdicts[number].decision = Decision::Allow;
-                verdicts[number].rule = Some(rule);
-                verdicts[number].reason = said(&analysis.segments[outer_number], rule);
+                verdicts[number] = Verdict { decision: Decision::Allow, rule: Some(rule), why: Why::Rule };
             }
         }
     }
@@ -213,29 +249,20 @@ fn spells_out(rule: &Rule, outer: &Segment, inner: &Segment) -> bool {
     outer.text.ends_with(&inner.text) && rule.pattern.literal_prefix().len() >= start + name.text.len()
 }
 
-fn said(segment: &Segment, rule: &Rule) -> String {
-    let verb = match rule.decision {
-        Decision::Allow => "is allowed by",
-        Decision::Ask => "must be asked, says",
-        Decision::Deny => "is denied by",
-    };
-    format!("`{}` {verb} {}", crate::visible(&segment.text), rule.origin)
-}
-
 /// The texts that rules are matched with.
 #[derive(Debug)]
-struct Readings {
-    text: String,
+struct Readings<'s> {
+    text: Cow<'s, str>,
     also: Vec<String>,
     /// With the assignments before it.
     full: Option<String>,
 }
 
-impl Readings {
-    fn new(segment: &Segment, home: Option<&Path>) -> Self {
+impl<'s> Readings<'s> {
+    fn new(segment: &'s Segment, home: Option<&Path>) -> Self {
         let text = match home_words(&segment.words, home) {
-            Some(words) => join(&words),
-            None => segment.text.clone(),
+            Some(words) => Cow::Owned(join(&words)),
+            None => Cow::Borrowed(segment.text.as_str()),
         };
         let mut also = Vec::new();
         let words = &segment.words;
@@ -255,9 +282,10 @@ impl Readings {
                 also.push(join(&shortened));
             }
         }
-        let assigned = segment.assignments.iter().map(|a| format!("{}={}", a.name, a.value.text));
-        let prefix: Vec<String> = assigned.collect();
-        let full = (!prefix.is_empty() && !words.is_empty()).then(|| format!("{} {text}", prefix.join(" ")));
+        let full = (!segment.assignments.is_empty() && !words.is_empty()).then(|| {
+            let assigned = segment.assignments.iter().map(|a| format!("{}={} ", a.name, a.value.text));
+            assigned.collect::<String>() + &text
+        });
         also.extend(full.clone());
         Self { text, also, full }
     }

@@ -16,11 +16,19 @@ pub(crate) struct Outside<'p> {
 }
 
 impl Outside<'_> {
+    /// Whether a redirection names a file that is looked up.
+    pub(crate) fn is_file(&self, redirect: &Redirect) -> bool {
+        let named = matches!(
+            redirect.kind,
+            RedirectKind::Read | RedirectKind::Write | RedirectKind::Append | RedirectKind::ReadWrite
+        );
+        named && (redirect.target.is_dynamic() || !is_device(&redirect.target.text))
+    }
+
     /// Why a redirection must be asked; none when its target is known and allowed.
     pub(crate) fn redirect(&self, redirect: &Redirect) -> Option<String> {
-        match redirect.kind {
-            RedirectKind::Text | RedirectKind::DuplicateInput | RedirectKind::DuplicateOutput => return None,
-            RedirectKind::Read | RedirectKind::Write | RedirectKind::Append | RedirectKind::ReadWrite => {}
+        if !self.is_file(redirect) {
+            return None;
         }
         let target = &redirect.target;
         let text = match target.parts.as_slice() {

@@ -5,6 +5,9 @@ use super::tree::{Assignment, Simple, Stdin, Tree, Word};
 /// Nesting that a person may write; more is refused before the stack is in danger.
 const MAX_DEPTH: usize = 48;
 
+/// `!` and `time` before one pipeline; other parsers recurse for each.
+const MAX_PREFIXES: usize = 4;
+
 /// Why a script does not parse.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct SyntaxError {
@@ -115,7 +118,7 @@ impl<'s> Reader<'s> {
     /// Runs `inner` one level deeper.
     pub(super) fn nested<T>(&mut self, inner: impl FnOnce(&mut Self) -> Read<T>) -> Read<T> {
         if self.depth >= MAX_DEPTH {
-            self.tree.doubt("nested too deeply");
+            self.tree.too_deep();
             return self.error("nested too deeply");
         }
         self.depth += 1;
@@ -203,7 +206,7 @@ impl<'s> Reader<'s> {
     }
 
     fn pipeline(&mut self) -> Read<()> {
-        let mut bare = false;
+        let mut prefixes = 0;
         loop {
             self.blanks();
             match self.reserved() {
@@ -221,10 +224,13 @@ impl<'s> Reader<'s> {
                 }
                 _ => break,
             }
-            bare = true;
+            prefixes += 1;
+            if prefixes > MAX_PREFIXES {
+                self.tree.too_deep();
+            }
         }
         self.blanks();
-        if bare && (self.done() || matches!(self.peek(), b'\n' | b';' | b')' | b'&')) {
+        if prefixes > 0 && (self.done() || matches!(self.peek(), b'\n' | b';' | b')' | b'&')) {
             self.tree.doubt("`!` or `time` without a command");
             return Ok(());
         }

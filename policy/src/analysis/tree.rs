@@ -176,6 +176,8 @@ pub(crate) struct Tree {
     pub(crate) evaluates_names: bool,
     /// A variable gets a value that arithmetic could execute.
     pub(crate) sets_names: bool,
+    /// Something is nested too deeply for a recursive reader.
+    pub(crate) deep: bool,
     /// A here-document was seen.
     pub(crate) heredoc: bool,
     /// `((` was seen, as arithmetic or as two subshells.
@@ -185,5 +187,10 @@ pub(crate) struct Tree {
 impl Tree {
     pub(crate) fn doubt(&mut self, reason: &'static str) {
         self.doubt.get_or_insert(reason);
+    }
+
+    pub(crate) fn too_deep(&mut self) {
+        self.deep = true;
+        self.doubt("nested too deeply");
     }
 }

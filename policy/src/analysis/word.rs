@@ -121,10 +121,16 @@ impl Reader<'_> {
                     self.backquote(false)?;
                     word.dynamic(WordPart::Expansion { quoted: false });
                 }
-                b'~' if self.pos == start => self.tilde(word),
+                b'~' if self.pos == start || self.assigns(start) => self.tilde(word),
                 _ => self.special(word, byte),
             }
         }
+    }
+
+    /// Whether the position is behind `NAME=`, or a colon after it, where bash expands a tilde in any word.
+    fn assigns(&self, start: usize) -> bool {
+        let before = &self.source[start..self.pos];
+        before.ends_with(['=', ':']) && before.split_once('=').is_some_and(|(name, _)| super::compound::is_name(name))
     }
 
     fn opens_group(&self, start: usize, place: Place) -> bool {
@@ -149,7 +155,12 @@ impl Reader<'_> {
             b']' if word.bracket && self.bytes[self.pos - 1] != b'[' => {
                 word.dynamic(WordPart::Glob);
             }
-            b'{' => word.braces.push(false),
+            b'{' => {
+                if word.braces.len() > 32 {
+                    self.tree.too_deep();
+                }
+                word.braces.push(false);
+            }
             b',' => {
                 if let Some(list) = word.braces.last_mut() {
                     *list = true;

@@ -1,10 +1,12 @@
 //! What a command line makes another program run: wrappers' arguments, inner scripts, `find -exec`.
 
+mod shell_call;
 pub(crate) mod table;
 
 use std::borrow::Cow;
 
 use super::tree::Word;
+pub(crate) use shell_call::ShellCall;
 pub use table::Reach;
 use table::{RUNNER_VALUES, RUNNERS, SHELLS, SUBCOMMANDS, WRAPPERS, Wrapper};
 
@@ -57,7 +59,7 @@ pub(crate) fn unwrap(words: &[Word]) -> Unwrapped {
         "eval" => script(join(arguments), true, Reach::Through, arguments, &mut found),
         "trap" => trap(arguments, &mut found),
         "alias" => aliases(arguments, &mut found),
-        "env" => env(arguments, &mut found),
+        "env" => env(arguments, 0, &mut found),
         "find" | "gfind" | "fd" | "fdfind" => find(arguments, &mut found),
         "watch" => watch(arguments, &mut found),
         "script" => option_script(arguments, "c", "command", "EIBOTmto", &mut found),
@@ -201,10 +203,13 @@ fn sudo_lists(options: &[Word]) -> bool {
     })
 }
 
-/// Any rest of the words may be what runs.
+/// Any rest of the words may be what runs; enough of it to match a rule.
 fn guess(words: &[Word], found: &mut Unwrapped) {
-    for start in 0..words.len().min(16) {
-        found.inner.push(Inner::Command { words: words[start..].to_vec(), reach: Reach::DenyOnly });
+    const STARTS: usize = 16;
+    const WORDS: usize = 32;
+    for start in 0..words.len().min(STARTS) {
+        let rest = &words[start..words.len().min(start + WORDS)];
+        found.inner.push(Inner::Command { words: rest.to_vec(), reach: Reach::DenyOnly });
     }
 }
 
@@ -222,7 +227,12 @@ fn command_builtin(arguments: &[Word], found: &mut Unwrapped) {
     found.inner.push(Inner::Command { words: arguments[index..].to_vec(), reach: Reach::Through });
 }
 
-fn env(arguments: &[Word], found: &mut Unwrapped) {
+fn env(arguments: &[Word], splits: usize, found: &mut Unwrapped) {
+    const MOST_SPLITS: usize = 4;
+    if splits > MOST_SPLITS {
+        found.doubt = Some("`env -S` inside itself");
+        return;
+    }
     // `-S` splits its value into further arguments, and everything behind it follows.
     for (index, word) in arguments.iter().enumerate() {
         let text = word.text.as_str();
@@ -246,7 +256,7 @@ fn env(arguments: &[Word], found: &mut Unwrapped) {
         let mut split = split_string(&value);
         split.extend_from_slice(arguments.get(next..).unwrap_or_default());
         let mut inner = Unwrapped::default();
-        env(&split, &mut inner);
+        env(&split, splits + 1, &mut inner);
         for inner in inner.inner {
             found.inner.push(match inner {
                 Inner::Command { words, .. } => Inner::Command { words, reach: Reach::Both },
@@ -435,100 +445,6 @@ fn shell(name: &str, arguments: &[Word], found: &mut Unwrapped) {
         let bash = matches!(name, "bash" | "rbash");
         let reach = if call.plain { Reach::Through } else { Reach::Both };
         script(Cow::Borrowed(&text.text), bash, reach, std::slice::from_ref(text), found);
-    }
-}
-
-/// A shell's command line, read as bash reads it.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct ShellCall<'w> {
-    /// The text after `-c`.
-    pub(crate) script: Option<&'w Word>,
-    /// `-c` was given.
-    pub(crate) command: bool,
-    /// The script file.
-    pub(crate) file: Option<&'w Word>,
-    /// `--help`, `--version`: nothing is read.
-    pub(crate) informs: bool,
-    /// `-s`: the script is standard input, whatever operands follow.
-    pub(crate) stdin: bool,
-    /// No start-up file is read and nothing is interactive.
-    pub(crate) plain: bool,
-    /// Every option was known before running.
-    pub(crate) known: bool,
-}
-
-impl<'w> ShellCall<'w> {
-    pub(crate) fn read(arguments: &'w [Word]) -> Self {
-        let mut call =
-            Self { script: None, command: false, file: None, informs: false, stdin: false, plain: true, known: true };
-        let mut index = 0;
-        while let Some(word) = arguments.get(index) {
-            let Some(text) = word.value() else {
-                if word.may_split() {
-                    call.known = false;
-                }
-                break;
-            };
-            if text == "--" || text == "-" {
-                index += 1;
-                break;
-            }
-            if let Some(option) = text.strip_prefix("--") {
-                index += 1;
-                match option {
-                    "help" | "version" | "dump-strings" | "dump-po-strings" => call.informs = true,
-                    "rcfile" | "init-file" => {
-                        call.plain = false;
-                        index += 1;
-                    }
-                    "norc" | "noprofile" | "posix" | "restricted" | "verbose" | "noediting" => {}
-                    "command" => call.command = true,
-                    _ => {
-                        call.plain = false;
-                        if option.starts_with("command=") {
-                            call.command = true;
-                        }
-                    }
-                }
-                continue;
-            }
-            let minus = text.starts_with('-');
-            if !(minus || text.starts_with('+')) {
-                break;
-            }
-            // PowerShell and nushell spell it out.
-            match text.to_ascii_lowercase().as_str() {
-                "-command" | "-encodedcommand" | "-ec" | "-commandwithargs" => {
-                    call.command = true;
-                    call.plain = false;
-                    index += 1;
-                    break;
-                }
-                "-file" => {
-                    call.plain = false;
-                    index += 1;
-                    break;
-                }
-                _ => {}
-            }
-            index += 1;
-            for letter in text[1..].chars() {
-                match letter {
-                    'c' if minus => call.command = true,
-                    's' if minus => call.stdin = true,
-                    'i' | 'l' => call.plain = false,
-                    'o' | 'O' => index += 1,
-                    _ => {}
-                }
-            }
-        }
-        let operand = arguments.get(index);
-        if call.command {
-            call.script = operand;
-        } else {
-            call.file = operand;
-        }
-        call
     }
 }
 

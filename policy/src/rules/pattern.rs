@@ -13,6 +13,8 @@ pub struct Pattern {
     expanded: String,
     /// The pattern without a trailing ` *`.
     bare: Option<String>,
+    /// How many bytes every match starts with.
+    fixed: usize,
 }
 
 /// Why a pattern cannot be used.
@@ -41,7 +43,9 @@ impl Pattern {
         }
         let expanded = home.and_then(|home| expand_home(written, home)).unwrap_or_else(|| written.to_owned());
         let bare = expanded.strip_suffix(" *").map(str::to_owned);
-        Ok(Self { written: written.to_owned(), expanded, bare })
+        let least = bare.as_deref().unwrap_or(&expanded);
+        let fixed = least.find(['*', '?']).unwrap_or(least.len());
+        Ok(Self { written: written.to_owned(), expanded, bare, fixed })
     }
 
     /// The pattern as it was written.
@@ -59,6 +63,9 @@ impl Pattern {
     /// Whether it matches the whole text. Costs at most the product of both lengths.
     #[must_use]
     pub fn matches(&self, text: &str) -> bool {
+        if !text.as_bytes().starts_with(&self.expanded.as_bytes()[..self.fixed]) {
+            return false;
+        }
         glob(self.expanded.as_bytes(), text.as_bytes())
             || self.bare.as_deref().is_some_and(|bare| glob(bare.as_bytes(), text.as_bytes()))
     }

@@ -1,5 +1,7 @@
 //! Integration tests of the policy.
 #![expect(clippy::unwrap_used, reason = "a failed test may panic anywhere")]
 
+mod bash;
 mod cases;
 mod gate;
+mod properties;
