@@ -5,7 +5,7 @@ use std::sync::Arc;
 use serde_json::Value;
 use tool_api::Tool;
 
-use crate::settings::section::{Problem, Section, defaults, parse};
+use crate::settings::section::{Problem, Section};
 
 /// A tool that this build offers, before it is configured.
 pub(crate) struct Builtin {
@@ -65,14 +65,14 @@ pub(crate) const BUILTINS: &[Builtin] = &[
                 "input_limit",
                 "wait_limit_ms",
             ],
-            defaults: defaults::<tool_shell_session::Config>,
+            defaults: Section::defaults::<tool_shell_session::Config>,
             check: |table| {
-                let config = parse::<tool_shell_session::Config>(table)?;
+                let config = Section::parse::<tool_shell_session::Config>(table)?;
                 config.validate().map_err(|error| Problem::at(error.key, error.problem))
             },
         },
         build: |table, shared| {
-            let tool = tool_shell_session::ShellSession::new(shared.engine(), parse(table)?);
+            let tool = tool_shell_session::ShellSession::new(shared.engine(), Section::parse(table)?);
             Ok(Arc::new(tool.map_err(|error| Problem::at(error.key, error.problem))?))
         },
     },
@@ -82,13 +82,15 @@ pub(crate) const BUILTINS: &[Builtin] = &[
         runs_commands: false,
         section: Section {
             limits: &["max_ms"],
-            defaults: defaults::<tool_sleep::Config>,
+            defaults: Section::defaults::<tool_sleep::Config>,
             check: |table| {
-                parse::<tool_sleep::Config>(table)?.validate().map_err(|error| Problem::at(error.key, error.problem))
+                Section::parse::<tool_sleep::Config>(table)?
+                    .validate()
+                    .map_err(|error| Problem::at(error.key, error.problem))
             },
         },
         build: |table, _shared| {
-            let tool = tool_sleep::Sleep::new(parse(table)?);
+            let tool = tool_sleep::Sleep::new(Section::parse(table)?);
             Ok(Arc::new(tool.map_err(|error| Problem::at(error.key, error.problem))?))
         },
     },

@@ -208,7 +208,7 @@ impl Settings {
     /// Returns the configuration of the MCP front.
     #[cfg(feature = "mcp")]
     pub fn mcp(&self) -> crate::mcp::Config {
-        section::parse(&self.values["mcp"]).expect("every section was checked")
+        Section::parse(&self.values["mcp"]).expect("every section was checked")
     }
 
     /// Returns where the value of a key comes from.
@@ -241,8 +241,8 @@ impl Settings {
             return Err(SettingErrors(errors));
         }
         let typed = "every section was checked";
-        let bus = section::parse(&values["bus"]).expect(typed);
-        let env = section::parse(&values["env"]).expect(typed);
+        let bus = Section::parse(&values["bus"]).expect(typed);
+        let env = Section::parse(&values["env"]).expect(typed);
         Ok(Self { bus, env, rules: Vec::new(), ignored: Vec::new(), mode, home: None, values, figment })
     }
 }

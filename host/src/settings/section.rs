@@ -29,35 +29,42 @@ impl Problem {
     }
 }
 
-/// Returns the defaults of a `Config` as a table.
-pub(crate) fn defaults<T: Default + Serialize>() -> Value {
-    serde_json::to_value(T::default()).expect("a configuration has only what JSON has")
-}
+impl Section {
+    /// Returns the defaults of a `Config` as a table.
+    pub(crate) fn defaults<T: Default + Serialize>() -> Value {
+        serde_json::to_value(T::default()).expect("a configuration has only what JSON has")
+    }
 
-/// Reads a table as a `Config`.
-pub(crate) fn parse<T: DeserializeOwned>(table: &Value) -> Result<T, Problem> {
-    T::deserialize(table).map_err(|error| Problem { key: None, problem: error.to_string() })
+    /// Reads a table as a `Config`.
+    pub(crate) fn parse<T: DeserializeOwned>(table: &Value) -> Result<T, Problem> {
+        T::deserialize(table).map_err(|error| Problem { key: None, problem: error.to_string() })
+    }
 }
 
 /// The tables of the host itself and of its fronts.
 pub(super) const HOST: &[(&str, Section)] = &[
-    ("bus", Section { limits: &["max_result_chars"], defaults: defaults::<super::BusSettings>, check: check_bus }),
-    ("env", Section { limits: &[], defaults: defaults::<crate::EnvConfig>, check: check_env }),
+    (
+        "bus",
+        Section { limits: &["max_result_chars"], defaults: Section::defaults::<super::BusSettings>, check: check_bus },
+    ),
+    ("env", Section { limits: &[], defaults: Section::defaults::<crate::EnvConfig>, check: check_env }),
     #[cfg(feature = "mcp")]
     (
         "mcp",
         Section {
             limits: &[],
-            defaults: defaults::<crate::mcp::Config>,
+            defaults: Section::defaults::<crate::mcp::Config>,
             check: |table| {
-                parse::<crate::mcp::Config>(table)?.validate().map_err(|error| Problem::at(error.key, error.problem))
+                Section::parse::<crate::mcp::Config>(table)?
+                    .validate()
+                    .map_err(|error| Problem::at(error.key, error.problem))
             },
         },
     ),
 ];
 
 fn check_bus(table: &Value) -> Result<(), Problem> {
-    let bus: super::BusSettings = parse(table)?;
+    let bus: super::BusSettings = Section::parse(table)?;
     let ranges = [
         ("max_result_chars", bus.max_result_chars as u64, 1_000, 10_000_000),
         ("cancel_grace_ms", bus.cancel_grace_ms, 100, 600_000),
@@ -69,7 +76,7 @@ fn check_bus(table: &Value) -> Result<(), Problem> {
 }
 
 fn check_env(table: &Value) -> Result<(), Problem> {
-    let env: crate::EnvConfig = parse(table)?;
+    let env: crate::EnvConfig = Section::parse(table)?;
     let bad = |name: &str, value: &str| name.is_empty() || name.contains(['=', '\0']) || value.contains('\0');
     match env.set.iter().find(|(name, value)| bad(name, value)) {
         Some((name, _)) => {

@@ -102,6 +102,15 @@ fn ranges_and_words_are_checked() {
         .fails("`mode`: the mode \"plan\" is not available yet; allowed is \"ask\" (flag --mode)");
     Case { flags: &[("--mode", "mode", "yolo")], ..Case::default() }
         .fails("`mode`: got \"yolo\"; allowed is \"ask\" (flag --mode)");
+}
+
+#[cfg(feature = "mcp")]
+#[test]
+fn fronts_check_their_own_tables() {
+    Case { user: "[mcp]\nprogress_ms = 1", ..Case::default() }
+        .fails("`mcp.progress_ms`: got 1; allowed is 10 to 600000 (file DIR/toolhost.toml)");
+    let settings = Case { user: "[mcp]\nwithout_elicitation = 'allow'", ..Case::default() }.load().unwrap();
+    assert_eq!(settings.mcp().without_elicitation, crate::mcp::WithoutElicitation::Allow);
     Case { user: "[mcp]\nwait_limit_ms = 'x'", ..Case::default() }
         .fails("`mcp.wait_limit_ms`: invalid type: string \"x\", expected u64 (file DIR/toolhost.toml)");
 }

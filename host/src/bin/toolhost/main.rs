@@ -20,15 +20,18 @@ fn main() -> ExitCode {
     host::run_if_requested();
     let args = Args::parse();
     log_to_stderr();
-    let done = match &args.command {
+    run(&args).unwrap_or_else(Failure::report)
+}
+
+fn run(args: &Args) -> Result<ExitCode, Failure> {
+    match &args.command {
         #[cfg(feature = "mcp")]
         Command::Mcp => mcp(&args.common),
         Command::Play(play) => play::run(&args.common, play),
         Command::Tools { json } => tools::run(&args.common, *json),
         Command::Check(check) => check::run(&args.common, check),
         Command::Config { json } => config::run(&args.common, *json),
-    };
-    done.unwrap_or_else(|failure| failure.report())
+    }
 }
 
 #[cfg(feature = "mcp")]
