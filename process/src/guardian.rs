@@ -1,7 +1,7 @@
 //! The fork server and the guardians: each command's parent, which owns its tree of processes.
 //!
 //! The host does not fork. It re-executes a program once (`posix_spawn`) as fork server, which stays small; the
-//! server forks one guardian a command, the guardian forks the command. The guardian is a subreaper, so whatever
+//! server forks one guardian a command, always one ahead, and the guardian forks the command. The guardian is a subreaper, so whatever
 //! the command starts, however it detaches itself, stays below it. It ends the tree when it is asked to, and when
 //! the host's end of its control socket closes, which the kernel does for a host that was killed, too. A command
 //! that kills its guardian leaves its processes to the server, which kills them.
@@ -10,6 +10,7 @@
 //! all three between two looks is not found.
 
 mod guard;
+mod host;
 mod server;
 pub(crate) mod tree;
 pub(crate) mod wire;

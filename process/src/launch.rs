@@ -3,6 +3,7 @@
 mod child;
 mod direct;
 mod error;
+mod report;
 mod server;
 mod spec;
 
@@ -11,8 +12,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::guardian::{self, AtStart};
-pub use child::{Child, Exit, ProcessInfo, StopReport, Survivor, SurvivorReason};
+pub use child::{Child, Exit};
 pub use error::{SpawnError, SpawnErrorKind, Stage};
+pub use report::{ProcessInfo, StopReport, Survivor, SurvivorReason};
 use server::Servers;
 pub use spec::{CommandSpec, Io, Output, Pipes, Stdio};
 

@@ -1,13 +1,14 @@
 //! The guardian: the parent of one command, which owns its tree and ends it with the host.
 
+use std::collections::HashSet;
 use std::io::{self, Read};
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::time::{Duration, Instant};
 
+use super::host::Host;
 use super::tree::{ASK, Tree};
-use super::wire::{Command, Failure, Header, Report, Stage};
-use crate::sys::exec::ExecPlan;
-use crate::sys::fork::{self, fork};
+use super::wire::{Command, Failure, Report};
+use crate::sys::fork;
 use crate::sys::socket::{self, PASSED};
 use crate::sys::{self, Ended, Reaped};
 
@@ -21,11 +22,15 @@ const LOOK_AGAIN: Duration = Duration::from_millis(100);
 /// More than anybody waits, and far from any overflow.
 const LONGEST_GRACE: Duration = Duration::from_secs(24 * 60 * 60);
 
-/// How many killed processes are reported one by one.
-const NAMED: u32 = 64;
+/// How many killed processes are reported by name, and how many are counted.
+const NAMED: usize = 64;
+const COUNTED: usize = 100_000;
 
 /// The exit code of a guardian that got no command, since the host is gone.
 pub(crate) const HOST_GONE: i32 = 3;
+
+/// The exit code of a guardian that leaves processes, which it may not signal, to the hang-up of their closed terminal.
+const LEFT_TO_HANG_UP: i32 = 4;
 
 /// Takes one request from the server's socket and runs it to the end of its tree; the result is this process's exit
 /// code. `link` is how the server learns of it: it gets a copy of the control socket.
@@ -54,7 +59,7 @@ pub(crate) fn run(requests: OwnedFd, link: OwnedFd) -> i32 {
     let Ok([control, stdin, stdout, stderr]) = fork::renumber(fds, 3) else { return 0 };
     socket::no_sigpipe(&control);
     let guardian = std::process::id().cast_signed();
-    let mut host = Host { control: Some(control), pending: Vec::new(), partial: Vec::new() };
+    let mut host = Host::new(control);
     host.say(Report::Hello { guardian });
     let started = host.start(&[stdin, stdout, stderr]);
     let (leader, status) = match started {
@@ -68,85 +73,19 @@ pub(crate) fn run(requests: OwnedFd, link: OwnedFd) -> i32 {
         host,
         leader: Some(leader),
         status: Some(status),
-        tree: Tree::below(guardian).with_session(leader),
+        tree: Tree::below(guardian).with_session(guardian),
+        terminal: has_terminal(),
         phase: Phase::Running,
-        killed: Vec::new(),
-        total: 0,
+        killed: HashSet::new(),
         quiet: 0,
     };
     while !guard.turn() {}
     0
 }
 
-/// The host's end of the conversation.
-struct Host {
-    /// `None` once the host is gone.
-    control: Option<OwnedFd>,
-    /// What could not be said yet.
-    pending: Vec<u8>,
-    /// The beginning of a command.
-    partial: Vec<u8>,
-}
-
-impl Host {
-    /// Reads the request, forks the leader. Returns its pid and the pipe on which it says why it failed.
-    fn start(&mut self, stdio: &[OwnedFd; 3]) -> Result<(i32, OwnedFd), Failure> {
-        let failed = |stage, error: &io::Error| Failure { stage, errno: error.raw_os_error().unwrap_or(0) };
-        let request = |error| failed(Stage::Request, &error);
-        let control = self.control.as_ref().and_then(|control| control.try_clone().ok());
-        let control = control.ok_or(Failure { stage: Stage::Request, errno: libc::EMFILE })?;
-        let mut control = std::fs::File::from(control);
-        let mut header = [0; Header::SIZE];
-        control.read_exact(&mut header).map_err(request)?;
-        let header = Header::decode(&header);
-        let mut strings = vec![0; header.length as usize];
-        control.read_exact(&mut strings).map_err(request)?;
-        drop(control);
-        let [stdin, stdout, stderr] = stdio.each_ref().map(AsRawFd::as_raw_fd);
-        let plan = ExecPlan::new(header, strings, [stdin, stdout, stderr]);
-        let plan = plan.ok_or(Failure { stage: Stage::Request, errno: libc::EINVAL })?;
-        let (status, write) = io::pipe().map_err(|error| failed(Stage::Fork, &error))?;
-        let leader = fork(|| {
-            let failure = plan.exec();
-            let _ = io::Write::write_all(&mut &write, &failure.encode());
-            127
-        });
-        leader.map(|leader| (leader, status.into())).map_err(|error| failed(Stage::Fork, &error))
-    }
-
-    fn say(&mut self, report: Report) {
-        self.pending.extend_from_slice(&report.encode());
-        self.flush();
-    }
-
-    /// Never waits: a host that does not listen must not stop a guardian.
-    fn flush(&mut self) {
-        while let (Some(control), false) = (&self.control, self.pending.is_empty()) {
-            match socket::send(control, &self.pending) {
-                Ok(count) => drop(self.pending.drain(..count)),
-                Err(error) if error.kind() == io::ErrorKind::WouldBlock => return,
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Err(_) => self.control = None,
-            }
-        }
-    }
-
-    fn listen(&mut self) -> Vec<Command> {
-        let mut commands = Vec::new();
-        let mut buffer = [0; 64 * Command::SIZE];
-        let Some(control) = &self.control else { return commands };
-        match socket::receive(control, &mut buffer) {
-            Ok(0) => self.control = None,
-            Ok(count) => self.partial.extend_from_slice(&buffer[..count]),
-            Err(error) if matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted) => {}
-            Err(_) => self.control = None,
-        }
-        let whole = self.partial.len() - self.partial.len() % Command::SIZE;
-        for bytes in self.partial.drain(..whole).collect::<Vec<_>>().chunks_exact(Command::SIZE) {
-            commands.extend(bytes.try_into().ok().and_then(Command::decode));
-        }
-        commands
-    }
+/// Whether this process has a controlling terminal, whose master is still open.
+fn has_terminal() -> bool {
+    std::fs::File::open("/dev/tty").is_ok()
 }
 
 #[derive(Clone, Copy)]
@@ -165,10 +104,11 @@ struct Guard {
     /// Where the leader says why it could not become the command; closed by a successful exec.
     status: Option<OwnedFd>,
     tree: Tree,
+    /// Whether we lead the session of a terminal.
+    terminal: bool,
     phase: Phase,
-    /// Who was killed and reported.
-    killed: Vec<(i32, u64)>,
-    total: u32,
+    /// Who was killed; bounded, since a fork chain makes many.
+    killed: HashSet<(i32, u64)>,
     /// Looks in a row that found nobody, where orphans leave the tree.
     quiet: u32,
 }
@@ -190,8 +130,12 @@ impl Guard {
             self.phase = Phase::Killing(FIRST_PAUSE);
         }
         let timeout = match self.phase {
-            Phase::Running if childless => Some(LOOK_AGAIN),
-            Phase::Running => None,
+            Phase::Running if sys::subreaper() => None,
+            Phase::Running => {
+                // Who is not seen before its parent ends is not found afterwards.
+                self.tree.living();
+                Some(LOOK_AGAIN)
+            }
             Phase::Grace(end) => Some(end.saturating_duration_since(Instant::now())),
             Phase::Killing(pause) => {
                 self.kill();
@@ -200,7 +144,7 @@ impl Guard {
             }
         };
         let timeout =
-            if self.host.pending.is_empty() { timeout } else { Some(timeout.unwrap_or(LOOK_AGAIN).min(LOOK_AGAIN)) };
+            if self.host.has_pending() { Some(timeout.unwrap_or(LOOK_AGAIN).min(LOOK_AGAIN)) } else { timeout };
         self.wait(timeout);
         false
     }
@@ -269,8 +213,10 @@ impl Guard {
     }
 
     fn finish(&mut self) {
+        let count = u32::try_from(self.killed.len()).unwrap_or(u32::MAX);
+        self.host.say(Report::KilledInAll { count });
         self.host.say(Report::Empty);
-        while self.host.control.is_some() && !self.host.pending.is_empty() {
+        while self.host.control.is_some() && self.host.has_pending() {
             self.wait(Some(LOOK_AGAIN));
         }
     }
@@ -296,6 +242,9 @@ impl Guard {
                 for process in &living {
                     let _ = self.tree.signal(process, number);
                 }
+                if let (true, Some(leader)) = (living.is_empty(), self.leader) {
+                    let _ = sys::kill(leader, number);
+                }
             }
         }
         let end = Instant::now() + grace.min(LONGEST_GRACE);
@@ -308,7 +257,7 @@ impl Guard {
 
     /// Kills all there are. Children of the killed come to us, so the rounds end when no child is left.
     fn kill(&mut self) {
-        if self.total > 0 {
+        if !self.killed.is_empty() {
             // Somebody forks faster than processes can be looked at: first kill, then look.
             let mut children = Vec::new();
             if sys::children(std::process::id().cast_signed(), &mut children) {
@@ -317,19 +266,26 @@ impl Guard {
                 }
             }
         }
-        for process in self.tree.living() {
-            if self.tree.signal(&process, libc::SIGKILL).is_err() {
-                continue;
+        let living = self.tree.living();
+        let mut denied = 0;
+        for process in &living {
+            let sent = self.tree.signal(process, libc::SIGKILL);
+            denied += usize::from(sent.as_ref().is_err_and(|error| error.raw_os_error() == Some(libc::EPERM)));
+            if sent.is_ok()
+                && self.killed.len() < COUNTED
+                && self.killed.insert((process.pid, process.start))
+                && self.killed.len() <= NAMED
+            {
+                self.host.say(Report::killed(process));
             }
-            let identity = (process.pid, process.start);
-            if self.killed.contains(&identity) {
-                continue;
-            }
-            self.total = self.total.saturating_add(1);
-            if self.total <= NAMED {
-                self.killed.push(identity);
-                self.host.say(Report::killed(&process, self.total));
-            }
+        }
+        // Also where processes cannot be looked at, such as without `/proc`.
+        if let Some(leader) = self.leader {
+            let _ = sys::kill(leader, libc::SIGKILL);
+        }
+        if self.terminal && denied > 0 && denied == living.len() && !has_terminal() {
+            // Only our end hangs up on them, with the rights of the kernel. The server sees to the rest.
+            fork::exit(LEFT_TO_HANG_UP);
         }
     }
 }

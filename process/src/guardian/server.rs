@@ -15,8 +15,9 @@ use crate::sys::{self, Ended, Reaped};
 /// The first byte the server sends, so that the host knows it talks to one.
 pub(crate) const READY: u8 = b'g';
 
-/// How often orphans that do not die are killed again.
-const SWEEP_AGAIN: Duration = Duration::from_millis(20);
+/// The first and the last pause before orphans that do not die are killed again.
+const FIRST_PAUSE: Duration = Duration::from_millis(5);
+const LAST_PAUSE: Duration = Duration::from_millis(500);
 
 /// How long a new spare waits, so that its fork is not in the way of the command that was just started. A request
 /// that is waiting already ends the wait.
@@ -25,7 +26,8 @@ const SPARE_DELAY: Duration = Duration::from_millis(2);
 /// Serves until the host is gone and no guardian is left.
 pub(crate) fn serve() -> ! {
     let Ok(socket) = prepare() else { exit(1) };
-    let mut server = Server { socket: Some(socket), spare: None, guardians: HashMap::new(), lost: Vec::new() };
+    let mut server =
+        Server { socket: Some(socket), spare: None, guardians: HashMap::new(), lost: Vec::new(), pause: FIRST_PAUSE };
     server.fork_spare();
     loop {
         server.reap();
@@ -66,12 +68,14 @@ struct Server {
     guardians: HashMap<i32, OwnedFd>,
     /// The control sockets of killed guardians, until their orphans are gone.
     lost: Vec<OwnedFd>,
+    /// How long until the orphans are killed again.
+    pause: Duration,
 }
 
 impl Server {
     /// Waits for the spare to take a request, for a child's end, or, without a spare, for a request.
     fn wait(&mut self) {
-        let timeout = (!self.lost.is_empty()).then_some(SWEEP_AGAIN);
+        let timeout = (!self.lost.is_empty()).then_some(self.pause);
         match (&self.socket, &self.spare) {
             (Some(_), Some((_, link))) => {
                 if fork::wait(&[link.as_fd()], timeout)[0] {
@@ -205,9 +209,11 @@ impl Server {
                 quiet = 0;
             } else {
                 // Killed, not dead yet: the next look is after SIGCHLD or a moment.
+                self.pause = (self.pause * 2).min(LAST_PAUSE);
                 return;
             }
         }
+        self.pause = FIRST_PAUSE;
         for control in self.lost.drain(..) {
             say(&control, Report::Empty);
         }

@@ -166,8 +166,10 @@ pub(crate) enum Report {
     Lost,
     /// A stop began: so many processes were alive.
     Found { count: u32 },
-    /// This process did not end in the grace and was killed; `total` counts all that were.
-    Killed { pid: i32, total: u32, name: [u8; 16] },
+    /// This process did not end in the grace and was killed. Only said of the first ones.
+    Killed { pid: i32, name: [u8; 16] },
+    /// So many were killed.
+    KilledInAll { count: u32 },
     /// Whether the signal was sent: 0 or the system's number for why not.
     Answer { sequence: u32, errno: i32 },
     /// No process of the tree is left. The last report.
@@ -187,10 +189,11 @@ impl Report {
             Self::Signaled { signal } => (5, signal, 0),
             Self::Lost => (6, 0, 0),
             Self::Found { count } => (7, 0, u64::from(count)),
-            Self::Killed { pid, total, name } => {
+            Self::Killed { pid, name } => {
                 bytes[16..].copy_from_slice(&name);
-                (8, pid, u64::from(total))
+                (8, pid, 0)
             }
+            Self::KilledInAll { count } => (11, 0, u64::from(count)),
             Self::Answer { sequence, errno } => (9, errno, u64::from(sequence)),
             Self::Empty => (10, 0, 0),
         };
@@ -211,16 +214,17 @@ impl Report {
             5 => Self::Signaled { signal: first },
             6 => Self::Lost,
             7 => Self::Found { count: small },
-            8 => Self::Killed { pid: first, total: small, name: bytes[16..].try_into().ok()? },
+            8 => Self::Killed { pid: first, name: bytes[16..].try_into().ok()? },
             9 => Self::Answer { sequence: small, errno: first },
             10 => Self::Empty,
+            11 => Self::KilledInAll { count: small },
             _ => return None,
         })
     }
 
     /// The report about one killed process.
-    pub(crate) fn killed(process: &Process, total: u32) -> Self {
-        Self::Killed { pid: process.pid, total, name: process.name }
+    pub(crate) fn killed(process: &Process) -> Self {
+        Self::Killed { pid: process.pid, name: process.name }
     }
 }
 
@@ -237,7 +241,8 @@ mod tests {
             Report::Signaled { signal: 9 },
             Report::Lost,
             Report::Found { count: 3 },
-            Report::Killed { pid: 12, total: 70_000, name: *b"sleep\0\0\0\0\0\0\0\0\0\0\0" },
+            Report::KilledInAll { count: 70_000 },
+            Report::Killed { pid: 12, name: *b"sleep\0\0\0\0\0\0\0\0\0\0\0" },
             Report::Answer { sequence: u32::MAX, errno: 1 },
             Report::Empty,
         ];

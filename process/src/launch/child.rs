@@ -1,6 +1,8 @@
 //! A started command: its exit, its processes, its end.
 
 use std::hash::{BuildHasher, Hasher};
+use std::os::fd::AsFd;
+use std::os::unix::fs::MetadataExt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
@@ -9,6 +11,7 @@ use tokio::net::UnixStream;
 use tokio::sync::{mpsc, oneshot, watch};
 
 use super::direct;
+use super::report::{ProcessInfo, StopReport, info, survivor};
 use super::server::{Reports, Server, Started, send_all};
 use super::spec::{Io, Pipes};
 use crate::guardian::tree::Tree;
@@ -25,54 +28,6 @@ pub enum Exit {
     Signal(i32),
     /// Its guardian was killed, and with it all its processes; how it ended is not known.
     Lost,
-}
-
-/// A process of a command.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ProcessInfo {
-    /// Its process id.
-    pub pid: i32,
-    /// Its command line, or its short name where that cannot be read.
-    pub command: String,
-    /// The state letter of `ps`: `R` running, `S` sleeping, `D` in an uninterruptible wait, `T` stopped.
-    pub state: char,
-}
-
-/// Why a process is still there.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum SurvivorReason {
-    /// It runs as somebody the host may not signal. Closing its terminal may end it.
-    NotPermitted,
-    /// It waits in the kernel for something that does not come; it ends when that does.
-    Uninterruptible,
-    /// It was signalled and has not ended yet.
-    Ending,
-}
-
-/// A process that is still there after a stop.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Survivor {
-    /// The process.
-    pub process: ProcessInfo,
-    /// The kernel function it waits in, where the system tells.
-    pub wait_channel: Option<String>,
-    /// Why it is still there.
-    pub reason: SurvivorReason,
-}
-
-/// What a stop did.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct StopReport {
-    /// How many processes were alive when it began.
-    pub found: usize,
-    /// How many had to be killed after the grace.
-    pub killed: usize,
-    /// The killed ones by name, the first 64: pid and short name.
-    pub killed_processes: Vec<(i32, String)>,
-    /// Who is still there at the deadline; the guardian goes on trying to kill them.
-    pub survivors: Vec<Survivor>,
-    /// How long it took.
-    pub elapsed: Duration,
 }
 
 /// What is known of a command so far.
@@ -99,8 +54,9 @@ impl State {
                 self.lost = true;
             }
             Report::Found { count } => self.found = self.found.max(count),
-            Report::Killed { pid, total, name } => {
-                self.killed = total;
+            Report::KilledInAll { count } => self.killed = self.killed.max(count),
+            Report::Killed { pid, name } => {
+                self.killed += 1;
                 let name = name.split(|byte| *byte == 0).next().unwrap_or_default();
                 self.killed_processes.push((pid, String::from_utf8_lossy(name).into_owned()));
             }
@@ -204,6 +160,17 @@ impl Child {
         self.living().iter().map(info).collect()
     }
 
+    /// The living processes of the tree that have this terminal (give its slave) or pipe open. Where the system does
+    /// not tell, all of them.
+    ///
+    /// # Errors
+    /// Only for a descriptor that cannot be asked what it is.
+    pub async fn holders(&self, end: impl AsFd) -> std::io::Result<Vec<ProcessInfo>> {
+        let file = std::fs::File::from(end.as_fd().try_clone_to_owned()?).metadata()?;
+        let file = (file.dev(), file.ino());
+        Ok(self.living().iter().filter(|process| sys::holds(process.pid, file)).map(info).collect())
+    }
+
     fn living(&self) -> Vec<Process> {
         let state = self.state.borrow();
         if state.empty {
@@ -239,6 +206,7 @@ impl Child {
             killed: state.killed as usize,
             killed_processes: state.killed_processes.clone(),
             survivors,
+            complete: state.empty,
             elapsed: begin.elapsed(),
         }
     }
@@ -328,25 +296,8 @@ async fn follow(
         return;
     }
     // Neither guardian nor server is left to speak.
+    tracing::warn!(leader, "guardian and fork server were killed; ending what carries the command's mark");
     state.send_modify(|state| state.lost = true);
     direct::sweep(leader, &cookie).await;
     state.send_modify(|state| state.take(Report::Empty));
-}
-
-fn info(process: &Process) -> ProcessInfo {
-    ProcessInfo {
-        pid: process.pid,
-        command: sys::command_line(process.pid).unwrap_or_else(|| process.name()),
-        state: char::from(process.state),
-    }
-}
-
-fn survivor(process: &Process) -> Survivor {
-    let denied = sys::signal(process, 0).is_err_and(|error| error.raw_os_error() == Some(libc::EPERM));
-    let reason = match process.state {
-        _ if denied => SurvivorReason::NotPermitted,
-        b'D' => SurvivorReason::Uninterruptible,
-        _ => SurvivorReason::Ending,
-    };
-    Survivor { process: info(process), wait_channel: sys::wait_channel(process.pid), reason }
 }

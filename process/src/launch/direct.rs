@@ -49,7 +49,7 @@ pub(crate) async fn spawn(request: Request, io: Io, stdio: ChildStdio, cookie: S
     let (sender, state) = watch::channel(State { lost: true, ..State::default() });
     let (requests, asked) = mpsc::unbounded_channel();
     let marks = Marks { leader: pid, cookie: cookie.clone(), unreaped: true, armed: true };
-    tokio::spawn(own(process, marks, sender, asked));
+    tokio::spawn(own(Owned { marks, process }, sender, asked));
     Ok(child::unguarded(pid, cookie, io, state, requests))
 }
 
@@ -66,12 +66,24 @@ struct Marks {
 impl Drop for Marks {
     fn drop(&mut self) {
         if self.armed {
-            // The runtime ends: nobody can wait here, so what is found now is killed.
-            for _ in 0..3 {
-                kill(&self.living());
+            // The runtime ends, so nobody waits any more. A moment here ends them all, and lets the leader's handle
+            // be dropped after its end, which is what reaps it.
+            for _ in 0..50 {
+                let living = self.living();
+                if living.is_empty() {
+                    return;
+                }
+                kill(&living);
+                std::thread::sleep(Duration::from_millis(1));
             }
         }
     }
+}
+
+/// A command. The fields are dropped in this order: first all is killed, then the leader's handle reaps it.
+struct Owned {
+    marks: Marks,
+    process: tokio::process::Child,
 }
 
 impl Marks {
@@ -88,12 +100,8 @@ enum Phase {
 }
 
 /// Owns the command: reaps the leader, ends the tree when asked or when the [`Child`] is dropped.
-async fn own(
-    mut process: tokio::process::Child,
-    mut marks: Marks,
-    state: watch::Sender<State>,
-    mut asked: mpsc::UnboundedReceiver<Ask>,
-) {
+async fn own(mut owned: Owned, state: watch::Sender<State>, mut asked: mpsc::UnboundedReceiver<Ask>) {
+    let Owned { marks, process } = &mut owned;
     let mut phase = Phase::Running;
     let mut listening = true;
     let mut quiet = 0;
@@ -117,7 +125,7 @@ async fn own(
                     let result = if marks.unreaped { sys::kill(marks.leader, signal) } else { Err(gone()) };
                     let _ = reply.send(result.err().and_then(|error| error.raw_os_error()).unwrap_or(0));
                 }
-                Some(Ask::Stop(grace)) => phase = stop(phase, grace, &marks, &state),
+                Some(Ask::Stop(grace)) => phase = stop(phase, grace, marks, &state),
                 None => (listening, phase) = (false, Phase::Killing),
             },
             () = pause, if again.is_some() => {}

@@ -20,6 +20,8 @@ use crate::sys::socket;
 pub(crate) struct Server {
     socket: UnixStream,
     process: Mutex<Option<std::process::Child>>,
+    /// Whether it said that it serves; else it is some other program, which is not to be left running.
+    serves: bool,
 }
 
 impl Server {
@@ -38,6 +40,9 @@ impl Drop for Server {
         let _ = self.socket.shutdown(std::net::Shutdown::Both);
         let process = self.process.get_mut().unwrap_or_else(PoisonError::into_inner).take();
         let Some(mut process) = process else { return };
+        if !self.serves {
+            let _ = process.kill();
+        }
         if !matches!(process.try_wait(), Ok(None)) {
             return;
         }
@@ -69,7 +74,10 @@ impl Servers {
             let server = self.current(program).await?;
             match start(&server, &request, &stdio).await? {
                 Some(started) => return Ok(child::guarded(started, server, io, cookie)),
-                None => self.forget(&server).await,
+                None => {
+                    tracing::warn!("the fork server was killed; starting another one");
+                    self.forget(&server).await;
+                }
             }
         }
         Err(SpawnError::guardian(
@@ -101,12 +109,15 @@ impl Servers {
 async fn connect(program: &Path) -> Result<Server, SpawnError> {
     let failed = |error: &io::Error| SpawnError::io(Stage::Server, error);
     let (process, socket) = guardian::start(program).map_err(|error| failed(&error))?;
-    let server = Server { socket, process: Mutex::new(Some(process)) };
+    let mut server = Server { socket, process: Mutex::new(Some(process)), serves: false };
     server.socket.set_nonblocking(true).map_err(|error| failed(&error))?;
     let mut byte = [0];
     loop {
         match socket::receive(&server.socket, &mut byte) {
-            Ok(1) if byte[0] == READY => return Ok(server),
+            Ok(1) if byte[0] == READY => {
+                server.serves = true;
+                return Ok(server);
+            }
             Ok(_) => {
                 return Err(SpawnError::guardian(
                     format!("`{}` does not serve as fork server", program.display()),

@@ -6,6 +6,16 @@ use std::os::fd::RawFd;
 
 use crate::guardian::wire::{Failure, Header, Stage};
 
+/// What a command leads, of its processes and its terminal.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Leads {
+    /// A session of its own. When it ends, the system hangs up on the foreground group of the terminal: what it left
+    /// there is ended, or loses what it has not written yet.
+    Session,
+    /// The foreground group of the session that its parent leads, see [`ExecPlan::take_terminal`].
+    Group,
+}
+
 /// All that a forked copy needs to become the command, laid out beforehand: using it allocates nothing.
 pub(crate) struct ExecPlan {
     /// The request's strings, each ended by a zero byte; the pointers below point into it.
@@ -67,15 +77,30 @@ impl ExecPlan {
         Some(Self { _strings: strings, _candidates: candidates, paths, argv, env, workdir, header, stdio })
     }
 
+    /// Makes the terminal, if the command has one, that of this process, which leads a session.
+    pub(crate) fn take_terminal(&self) -> Result<(), Failure> {
+        // SAFETY: the request takes a number; the descriptor is the caller's.
+        if self.header.terminal && unsafe { libc::ioctl(self.stdio[0], libc::TIOCSCTTY as _, 0) } < 0 {
+            return Err(Failure { stage: Stage::Terminal, errno: errno() });
+        }
+        Ok(())
+    }
+
     /// Becomes the command; returns only when that failed. Makes system calls only, so it may run after a fork of
     /// a process with threads.
-    pub(crate) fn exec(&self) -> Failure {
+    pub(crate) fn exec(&self, leads: Leads) -> Failure {
         let failed = |stage| Failure { stage, errno: errno() };
         // SAFETY: every pointer points into the plan's own zero-ended strings and null-ended lists; the descriptors
         // are those of this process, which is about to be replaced and uses none of them in another way.
         unsafe {
-            if libc::setsid() < 0 {
-                return failed(Stage::Session);
+            match leads {
+                Leads::Session if libc::setsid() < 0 => return failed(Stage::Session),
+                Leads::Group if libc::setpgid(0, 0) < 0 => return failed(Stage::Session),
+                // From the background, while SIGTTOU is still ignored.
+                Leads::Group if self.header.terminal && libc::tcsetpgrp(self.stdio[0], libc::getpid()) < 0 => {
+                    return failed(Stage::Terminal);
+                }
+                Leads::Session | Leads::Group => {}
             }
             default_signals();
             let mut stdio = self.stdio;
@@ -87,8 +112,10 @@ impl ExecPlan {
                     }
                 }
             }
-            if self.header.terminal && libc::ioctl(stdio[0], libc::TIOCSCTTY as _, 0) < 0 {
-                return failed(Stage::Terminal);
+            if leads == Leads::Session
+                && let Err(failure) = self.take_terminal()
+            {
+                return failure;
             }
             for (fd, target) in stdio.iter().zip(0..) {
                 if libc::dup2(*fd, target) < 0 {
@@ -159,7 +186,7 @@ fn errno() -> i32 {
 pub(crate) fn replace(command: &mut tokio::process::Command, plan: ExecPlan, failure: std::os::fd::OwnedFd) {
     use std::os::fd::AsRawFd;
     let attempt = move || {
-        let failed = plan.exec();
+        let failed = plan.exec(Leads::Session);
         let bytes = failed.encode();
         // SAFETY: the buffer is valid for its length. After a fork of a process with threads only system calls may
         // be made; `exec` and this are nothing else, and an error from a number does not allocate.

@@ -3,6 +3,7 @@
 use std::fs;
 use std::io::{self, Read};
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+use std::os::unix::fs::MetadataExt;
 
 use super::Process;
 
@@ -120,6 +121,15 @@ pub(crate) fn all_processes() -> Vec<Process> {
 /// Whether the environment a process was started with has this text. False when it may not be read.
 pub(crate) fn environment_contains(pid: i32, text: &[u8]) -> bool {
     fs::read(format!("/proc/{pid}/environ")).is_ok_and(|environment| memchr::memmem::find(&environment, text).is_some())
+}
+
+/// Whether a process has this file (device, inode) open. False when its descriptors may not be read.
+pub(crate) fn holds(pid: i32, file: (u64, u64)) -> bool {
+    let Ok(entries) = fs::read_dir(format!("/proc/{pid}/fd")) else { return false };
+    entries.flatten().any(|entry| {
+        // Follows to the file itself, also to a pipe.
+        fs::metadata(entry.path()).is_ok_and(|metadata| (metadata.dev(), metadata.ino()) == file)
+    })
 }
 
 /// The command line, words joined by spaces; `None` for a zombie or a process that may not be read.

@@ -109,6 +109,11 @@ pub(crate) fn environment_contains(pid: i32, text: &[u8]) -> bool {
     arguments(pid).is_some_and(|bytes| memchr::memmem::find(&bytes, text).is_some())
 }
 
+/// Not asked; all processes of a command are taken for holders.
+pub(crate) fn holds(_pid: i32, _file: (u64, u64)) -> bool {
+    true
+}
+
 /// The command line, words joined by spaces; `None` where it may not be read.
 pub(crate) fn command_line(pid: i32) -> Option<String> {
     let bytes = arguments(pid)?;

@@ -80,14 +80,15 @@ fn the_program_is_found_in_the_childs_own_path() {
 }
 
 #[test]
-fn it_leads_a_session_with_the_terminal() {
+fn it_leads_the_foreground_of_a_session_with_the_terminal() {
     both(async |launcher| {
-        let script = "echo hi >/dev/tty; tty; stty size; echo sid=$(ps -o sid= -p $$ | tr -d ' ')";
+        let script = "echo hi >/dev/tty; tty; stty size; echo ids=$(ps -o pgid=,tpgid=,tty= -p $$ | tr -s ' ' ,)";
         let mut running = Running::shell(&launcher, script).await;
         assert_eq!(running.finish().await, Exit::Code(0));
         assert!(running.text.starts_with("hi\n/dev/pts/"), "{:?}", running.text);
         assert!(running.text.contains("\n40 120\n"), "{:?}", running.text);
-        assert_eq!(running.numbers("sid"), [running.child.pid()]);
+        let pid = running.child.pid();
+        assert!(running.text.contains(&format!("{pid},{pid},pts/")), "{pid}: {:?}", running.text);
     });
 }
 
@@ -183,7 +184,11 @@ fn another_program_can_serve() {
 #[test]
 fn a_program_that_does_not_serve_is_an_error() {
     scenario(async || {
-        for program in ["/bin/true", "/bin/cat", "/no/such/program"] {
+        let deaf = tempfile::tempdir().unwrap();
+        let deaf = deaf.path().join("deaf");
+        std::fs::write(&deaf, "#!/bin/sh\nexec sleep 300\n").unwrap();
+        std::fs::set_permissions(&deaf, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+        for program in ["/bin/true", "/bin/cat", deaf.to_str().unwrap(), "/no/such/program"] {
             let mut config = LauncherConfig::default();
             config.guardian = Guardian::Program(program.into());
             config.spawn_timeout = Duration::from_secs(1);
@@ -240,5 +245,91 @@ fn fixtures_are_this_program() {
         let mut running = Running::start(&guarded(), spec).await.unwrap();
         assert_eq!(running.finish().await, Exit::Code(0));
         assert_eq!(running.text, "[\"a b\", \"\"]\n");
+    });
+}
+
+#[test]
+fn holders_are_told_from_others() {
+    both(async |launcher| {
+        let script = "setsid sleep 71 & (setsid sleep 72 </dev/null >/dev/null 2>&1 &); sleep 0.2; echo done; exit 3";
+        let mut child = launcher.spawn(command(&["sh", "-c", script], terminal())).await.unwrap();
+        let pty = child.take_pty().unwrap();
+        assert_eq!(child.exit().await, Exit::Code(3));
+        let commands = |mut found: Vec<process::ProcessInfo>| {
+            found.sort_by(|a, b| a.command.cmp(&b.command));
+            found.into_iter().map(|process| process.command).collect::<Vec<_>>()
+        };
+        assert_eq!(commands(child.survivors().await), ["sleep 71", "sleep 72"]);
+        assert_eq!(commands(child.holders(&pty.slave).await.unwrap()), ["sleep 71"]);
+
+        let script = "sleep 71 >/dev/null & sleep 72 >/dev/null 2>&1 & sleep 0.2; exit 3";
+        let mut child = launcher.spawn(command(&["sh", "-c", script], Stdio::Pipes(Output::Merged))).await.unwrap();
+        let pipes = child.take_pipes().unwrap();
+        assert_eq!(child.exit().await, Exit::Code(3));
+        assert_eq!(commands(child.holders(&pipes.stdout).await.unwrap()), ["sleep 71"]);
+    });
+}
+
+#[test]
+fn many_start_at_once() {
+    scenario(async || {
+        let launcher = guarded();
+        let tasks: Vec<_> = (0..64)
+            .map(|number| {
+                let launcher = launcher.clone();
+                tokio::spawn(async move {
+                    let mut running = Running::shell(&launcher, &format!("echo n={number}; exit {number}")).await;
+                    assert_eq!(running.finish().await, Exit::Code(number));
+                    assert_eq!(running.numbers("n"), [number]);
+                    running.child.tree_empty().await;
+                })
+            })
+            .collect();
+        for task in tasks {
+            task.await.unwrap();
+        }
+    });
+}
+
+#[test]
+fn one_launcher_serves_several_runtimes() {
+    scenario(async || {
+        let launcher = guarded();
+        let threads: Vec<_> = (0..3)
+            .map(|number| {
+                let launcher = launcher.clone();
+                std::thread::spawn(move || {
+                    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+                    runtime.block_on(async {
+                        let mut running = Running::shell(&launcher, &format!("exit {number}")).await;
+                        assert_eq!(running.finish().await, Exit::Code(number));
+                    });
+                })
+            })
+            .collect();
+        for thread in threads {
+            thread.join().unwrap();
+        }
+    });
+}
+
+#[test]
+fn a_child_that_outlives_its_runtime_ends_when_dropped() {
+    both(async |launcher| {
+        let other = std::thread::spawn(move || {
+            let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+            let child = runtime.block_on(async {
+                let spec = command(&["sh", "-c", "trap '' HUP TERM; setsid sleep 71 & sleep 72"], terminal());
+                launcher.spawn(spec).await.unwrap()
+            });
+            drop(runtime);
+            let waits = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+            let exit = waits.block_on(child.exit());
+            (child.cookie().to_owned(), exit, child)
+        });
+        let (cookie, exit, child) = other.join().unwrap();
+        assert_eq!(exit, Exit::Lost);
+        drop(child);
+        until("nothing is left", || with_environment(&cookie).is_empty()).await;
     });
 }
