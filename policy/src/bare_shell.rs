@@ -41,7 +41,10 @@ struct Look<'a> {
 impl Look<'_> {
     fn starts_shell(&self) -> bool {
         if !self.reads_terminal() {
-            return false;
+            let words = &self.segment.words;
+            let shell = words.first().and_then(Word::value).is_some_and(is_shell);
+            // Its script is the terminal, wherever its input comes from.
+            return shell && ShellCall::read(&words[1..]).file.is_some_and(|file| file.text == "/dev/tty");
         }
         if self.segment.assignments.iter().any(sets_helper) {
             return true;
@@ -52,7 +55,11 @@ impl Look<'_> {
         let name = base_name(name);
         let arguments = &words[1..];
         if is_shell(name) {
-            return shell_reads_terminal(arguments);
+            return match name.trim_end_matches(".exe") {
+                "pwsh" | "powershell" | "pwsh-preview" => powershell_reads_terminal(arguments),
+                "fish" if has_initial_command(arguments) => true,
+                _ => shell_reads_terminal(arguments),
+            };
         }
         code::hides_shell(name, arguments) || self.program(name, arguments)
     }
@@ -188,6 +195,30 @@ fn shell_reads_terminal(arguments: &[Word]) -> bool {
     }
 }
 
+/// `fish -C` runs a command first and then reads the terminal.
+fn has_initial_command(arguments: &[Word]) -> bool {
+    let has = |short: char, long: &str| arguments.iter().any(|word| is_option(&word.text, short, long));
+    has('C', "--init-command") && !has('c', "--command")
+}
+
+/// PowerShell's options are words, in any case, and may be cut short (about_Pwsh).
+fn powershell_reads_terminal(arguments: &[Word]) -> bool {
+    let mut stays = true;
+    for word in arguments {
+        let text = word.text.to_ascii_lowercase();
+        let Some(option) = text.strip_prefix('-') else { return false };
+        let option = option.trim_start_matches('-');
+        if option.starts_with("noe") {
+            return true;
+        }
+        if option.starts_with(['c', 'f', 'e', 'v', 'h', '?']) && !option.starts_with("ex") {
+            stays = false;
+            break;
+        }
+    }
+    stays
+}
+
 fn is_terminal_file(path: &str) -> bool {
     matches!(path, "/dev/stdin" | "/dev/tty" | "/dev/fd/0" | "/proc/self/fd/0" | "/dev/console")
         || path.starts_with("/dev/pts/")
@@ -297,7 +328,13 @@ fn adb_device_shell(texts: &[&str]) -> bool {
 /// A container whose own default command is a shell, or a debugging shell. Commands given to it are seen as inner ones.
 fn container_shell(name: &str, texts: &[&str]) -> bool {
     let interactive = texts.iter().any(|t| is_option(t, 'i', "--interactive") || is_option(t, 'i', "--stdin"));
+    let entry = texts.iter().enumerate().find_map(|(at, text)| match text.strip_prefix("--entrypoint=") {
+        Some(program) => Some(program),
+        None if *text == "--entrypoint" => texts.get(at + 1).copied(),
+        None => None,
+    });
     match texts.first().copied() {
+        Some("run") if interactive && entry.is_some_and(is_shell) => !texts.contains(&"-c"),
         Some("run") if interactive && name != "kubectl" && name != "oc" => texts.last().is_some_and(|last| {
             let image = base_name(last).split([':', '@']).next().unwrap_or_default();
             SHELL_IMAGES.contains(&image)

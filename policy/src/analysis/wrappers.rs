@@ -407,8 +407,11 @@ fn git_alias(arguments: &[Word], found: &mut Unwrapped) {
 }
 
 fn ssh(arguments: &[Word], found: &mut Unwrapped) {
-    let (index, _) = options(arguments, "BbcDEeFIiJLlmOopQRSWw", &[]);
+    const VALUES: &str = "BbcDEeFIiJLlmOopQRSWw";
+    let (index, _) = options(arguments, VALUES, &[]);
     let rest = arguments.get(index + 1..).unwrap_or_default();
+    // Options may follow the host.
+    let rest = &rest[options(rest, VALUES, &[]).0..];
     if !rest.is_empty() {
         found.inner.push(Inner::Script { text: join(rest).into_owned(), bash: false, reach: Reach::DenyOnly });
     }

@@ -1,6 +1,8 @@
 //! Commands and what the policy must conclude, from the fixture table.
 
-use policy::{Area, CommandAnalysis, Decision, Pattern, Policy, Rule, Rules, bare_shell};
+use std::path::Path;
+
+use policy::{Area, CommandAnalysis, Decision, Pattern, Policy, Rule, RuleTable, Rules, bare_shell};
 use tool_api::{CommandKind, Workspace};
 
 /// One row of the table.
@@ -144,4 +146,32 @@ fn layer(text: &str) -> Rules {
         rest = after.trim();
     }
     rules
+}
+
+/// Further commands of the same classes. In the command `\n` is a newline and nothing else is an escape.
+#[test]
+fn siblings() {
+    let workspace = Workspace::new("/srv/proj");
+    let mut failures = Vec::new();
+    let table = include_str!("../fixtures/siblings.tsv");
+    for line in table.lines() {
+        let (expected, command) = line.split_once('\t').unwrap();
+        let command = command.replace("\\n", "\n");
+        let found = if let Some((rules, _)) = expected.split_once(" => ") {
+            let table: RuleTable = serde_json::from_str(rules).unwrap();
+            let rules_read = Rules::new(&table, "", Some(Path::new("/home/u"))).unwrap();
+            let policy = Policy::new().with_home("/home/u").with_layer(rules_read);
+            let explanation = policy.explain(&command, CommandKind::Once, &workspace);
+            format!("{rules} => {}", explanation.decision)
+        } else if expected == "understood" {
+            CommandAnalysis::new(&command).doubt.unwrap_or_else(|| "understood".into())
+        } else {
+            let bare = bare_shell(&CommandAnalysis::new(&command)).is_some();
+            format!("bare_shell={}", if bare { "yes" } else { "no" })
+        };
+        if found != expected {
+            failures.push(format!("{command:?} want {expected}, have {found}"));
+        }
+    }
+    report(&failures, table.lines().count());
 }
