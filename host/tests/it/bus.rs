@@ -219,3 +219,52 @@ async fn results_are_held_against_the_declared_schema() {
     assert!(check(ToolOutput::text("x")).unwrap_err().contains("no structured form"));
     assert!(check(ToolOutput::text("x").with_structured(json!({"n": "1"}))).unwrap_err().contains("`n` got \"1\""));
 }
+
+/// Counts spans and keeps the last value of each field.
+#[derive(Clone, Debug, Default)]
+struct Spans(Arc<std::sync::Mutex<Vec<(String, String)>>>, Arc<AtomicUsize>);
+
+impl tracing::field::Visit for Spans {
+    fn record_debug(&mut self, field: &tracing::field::Field, value: &dyn std::fmt::Debug) {
+        self.0.lock().unwrap().push((field.name().to_owned(), format!("{value:?}")));
+    }
+}
+
+impl tracing::Subscriber for Spans {
+    fn enabled(&self, metadata: &tracing::Metadata<'_>) -> bool {
+        metadata.is_span()
+    }
+
+    fn new_span(&self, span: &tracing::span::Attributes<'_>) -> tracing::span::Id {
+        span.record(&mut self.clone());
+        tracing::span::Id::from_u64(self.1.fetch_add(1, Ordering::SeqCst) as u64 + 1)
+    }
+
+    fn record(&self, _span: &tracing::span::Id, values: &tracing::span::Record<'_>) {
+        values.record(&mut self.clone());
+    }
+
+    fn record_follows_from(&self, _span: &tracing::span::Id, _follows: &tracing::span::Id) {}
+
+    fn event(&self, _event: &tracing::Event<'_>) {}
+
+    fn enter(&self, _span: &tracing::span::Id) {}
+
+    fn exit(&self, _span: &tracing::span::Id) {}
+}
+
+#[test]
+fn each_call_is_one_span_with_its_outcome() {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    let bench = bench();
+    for (arguments, outcome) in [(json!({"do": "x"}), "\"ok\""), (json!({}), "\"InvalidArguments\"")] {
+        let spans = Spans::default();
+        let result = tracing::subscriber::with_default(spans.clone(), || runtime.block_on(bench.call(arguments)));
+        drop(result);
+        assert_eq!(spans.1.load(Ordering::SeqCst), 1);
+        let fields = spans.0.lock().unwrap().clone();
+        let names: Vec<&str> = fields.iter().map(|(name, _)| name.as_str()).collect();
+        assert_eq!(names, ["tool", "chat", "outcome", "duration_ms"], "{fields:?}");
+        assert_eq!(fields[2].1, outcome);
+    }
+}

@@ -48,7 +48,7 @@ async fn a_denied_call_has_done_nothing() {
 }
 
 /// Lists command lines and directories of running processes that contain a path; it is empty where there is no `/proc`.
-fn processes_that_name(path: &Path) -> Vec<String> {
+pub(crate) fn processes_that_name(path: &Path) -> Vec<String> {
     let wanted = path.to_str().unwrap();
     let processes = fs::read_dir("/proc").into_iter().flatten().flatten();
     let own = std::process::id().to_string();

@@ -197,6 +197,31 @@ fn calls_of_a_pipe_need_an_approval_that_was_given() {
     assert!(approved.stdout.contains("\"exitCode\":0"), "{}", approved.both());
 }
 
+#[cfg(all(unix, feature = "shell-session", feature = "sleep"))]
+#[test]
+fn a_signal_ends_everything_that_was_started() {
+    use std::io::{BufRead, BufReader};
+
+    let calls = r#"{"tool": "shell_session", "arguments": {"action": "start", "command": "setsid sleep 1000 & echo up; sleep 1000", "until": {"text": "up"}, "waitMs": 20000}}
+{"tool": "sleep", "arguments": {"ms": 300000}}
+"#;
+    for (signal, code) in [("-INT", 130), ("-TERM", 143)] {
+        let run = Run::new().file("calls.jsonl", calls).args(["play", "calls.jsonl"]);
+        let mut child = run.command().spawn().unwrap();
+        let mut shown = BufReader::new(child.stdout.take().unwrap());
+        let mut line = String::new();
+        while shown.read_line(&mut line).unwrap() > 0 && !line.starts_with("Sleep") {
+            line.clear();
+        }
+        let directory = run.dir.path().canonicalize().unwrap();
+        assert_ne!(crate::contract::processes_that_name(&directory).len(), 1, "the session runs beside the program");
+        let pid = child.id().to_string();
+        assert!(Command::new("kill").args([signal, pid.as_str()]).status().unwrap().success());
+        assert_eq!(child.wait().unwrap().code(), Some(code), "{signal}");
+        assert_eq!(crate::contract::processes_that_name(&directory), Vec::<String>::new(), "{signal}");
+    }
+}
+
 #[cfg(unix)]
 #[test]
 fn nobody_reads_the_result_and_nobody_complains() {
