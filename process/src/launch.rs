@@ -35,7 +35,8 @@ pub enum Guardian {
     ///
     /// Weaker. Processes are found by session, group, parent and [`COOKIE`]: one that leaves all four (`env -i
     /// setsid` by a parent that ended) is not found, a chain of quick forks may run away, and nothing ends the
-    /// commands of a host that was killed. A large host pays for every fork.
+    /// commands of a host that was killed. At the leader's end the system hangs up on its background jobs in the
+    /// terminal. A large host pays for every fork.
     Without,
 }
 

@@ -100,7 +100,7 @@ fn a_background_process_does_not_delay_the_exit() {
         running.wait_for("done\n").await;
         let begin = Instant::now();
         assert_eq!(running.finish().await, Exit::Code(3));
-        assert!(begin.elapsed() < Duration::from_millis(100), "{:?}", begin.elapsed());
+        assert!(begin.elapsed() < Duration::from_secs(1), "{:?}", begin.elapsed());
         let left = running.child.survivors().await;
         assert_eq!(left.len(), 1, "{left:?}");
         assert_eq!((left[0].command.as_str(), left[0].state), ("sleep 60", 'S'));
@@ -108,6 +108,20 @@ fn a_background_process_does_not_delay_the_exit() {
         let report = running.child.stop(Duration::from_secs(2), Duration::from_secs(5)).await;
         assert_eq!((report.found, report.killed, report.survivors.len()), (1, 0, 0), "{report:?}");
         assert!(!is_alive(left[0].pid));
+    });
+}
+
+/// The system would hang up on it at the end of a session's leader, and does so without a guardian.
+#[test]
+fn a_job_in_the_background_outlives_its_shell() {
+    scenario(async || {
+        let mut running = Running::shell(&guarded(), "(sleep 0.3; echo late; exec sleep 71) & echo done; exit 3").await;
+        assert_eq!(running.finish().await, Exit::Code(3));
+        running.wait_for("late\n").await;
+        let left = running.child.survivors().await;
+        assert_eq!(left.len(), 1, "{left:?}");
+        let report = running.child.stop(Duration::from_secs(2), Duration::from_secs(5)).await;
+        assert!(report.complete && report.survivors.is_empty(), "{report:?}");
     });
 }
 
@@ -140,7 +154,7 @@ fn signals_go_to_the_leader_and_never_to_a_successor() {
         assert_eq!(running.child.signal(libc::SIGKILL).await.unwrap_err().raw_os_error(), Some(libc::ESRCH));
         let report = running.child.stop(Duration::ZERO, Duration::from_secs(1)).await;
         assert_eq!(report.survivors, []);
-        assert!(report.elapsed < Duration::from_millis(100));
+        assert!(report.complete);
     });
 }
 

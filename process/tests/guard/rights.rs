@@ -136,7 +136,7 @@ fn what_cannot_be_killed_is_reported_and_ends_later() {
         crate::support::until("it waits", || crate::support::stat(pid).is_some_and(|stat| stat[0] == "D")).await;
         let deadline = Duration::from_millis(600);
         let report = running.child.stop(Duration::from_millis(100), deadline).await;
-        assert!(report.elapsed >= deadline && report.elapsed < deadline + Duration::from_millis(300), "{report:?}");
+        assert!(report.elapsed >= deadline && report.elapsed < deadline + Duration::from_secs(3), "{report:?}");
         assert_eq!(report.survivors.len(), 1, "{report:?}");
         let survivor = &report.survivors[0];
         assert_eq!((survivor.process.pid, survivor.process.state), (pid, 'D'), "{report:?}");

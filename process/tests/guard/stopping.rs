@@ -116,7 +116,7 @@ fn ignoring_everything_lasts_as_long_as_the_grace() {
         running.wait_for("ready\n").await;
         let grace = Duration::from_millis(700);
         let report = running.child.stop(grace, DEADLINE).await;
-        assert!(report.elapsed >= grace && report.elapsed < grace + Duration::from_millis(500), "{report:?}");
+        assert!(report.elapsed >= grace && report.elapsed < grace + Duration::from_secs(2), "{report:?}");
         assert_eq!(running.finish().await, Exit::Signal(libc::SIGKILL));
         assert!(report.killed >= 1 && report.survivors.is_empty(), "{report:?}");
         assert!(report.killed_processes.iter().any(|(_, name)| name == "sh"), "{report:?}");
