@@ -135,6 +135,8 @@ where
                 }
             }
             Err(ServerInitializeError::ConnectionClosed(_) | ServerInitializeError::Cancelled) => {}
+            // A client that is gone already is no error of this side.
+            Err(error) if over.is_cancelled() => tracing::debug!(%error, "the client is gone"),
             Err(error) => tracing::error!(%error, "the connection could not be opened"),
         }
     };

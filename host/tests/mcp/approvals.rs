@@ -180,6 +180,23 @@ fn an_open_question_ends_with_its_call_and_its_connection() {
 }
 
 #[test]
+fn a_rejection_ends_the_other_open_questions() {
+    let (fixture, mut client) = opened(Era::Legacy("2025-11-25"));
+    let first = client.begin_call("gate", commands(&[ONE]));
+    let rejected = client.server_sent("elicitation/create");
+    let second = client.begin_call("gate", commands(&[TWO]));
+    let other = client.server_sent("elicitation/create");
+    client.answer(&rejected, &decide("reject"));
+    denied(&client.result(first));
+    assert!(denied(&client.result(second)).contains("rejected another question"));
+    assert_eq!(client.server_sent("notifications/cancelled")["params"]["requestId"], other["id"]);
+    // A later question is a new one.
+    let result = call_with(&mut client, "gate", commands(&[TWO]), |_| decide("once"));
+    assert_eq!(texts(&result), ["ran make two"]);
+    assert_eq!(fixture.ran(), [TWO]);
+}
+
+#[test]
 fn progress_says_that_the_person_is_awaited() {
     let (_fixture, client) = Fixture::serve(Config { progress_ms: 20, ..Config::default() });
     let mut client = client.open(Era::Legacy("2025-11-25"));

@@ -10,8 +10,8 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-/// How long any message may take; a test that waits longer has failed.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(30);
+/// How long any message may take; a test that waits longer has failed. Above every wait that a test asks a tool for.
+pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
 
 /// Which lifecycle a connection has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -5,6 +5,7 @@
 mod approvals;
 mod client;
 mod embedded;
+mod example;
 #[cfg(all(feature = "cli", feature = "sleep"))]
 mod program;
 mod protocol;
