@@ -106,7 +106,8 @@ fn run(bash: &str, script: &str, directory: &Path) -> Option<Vec<Vec<String>>> {
     let log = directory.join(".log");
     let _ = fs::remove_file(&log);
     // No program exists, so every command that is not part of the shell ends here.
-    let handler = "command_not_found_handle() { local w; for w; do printf '%s\\0' \"$w\"; done >>\"$LOG\"; printf '\\1\\0' >>\"$LOG\"; }\nexport -f command_not_found_handle\n";
+    // One write for each command, so that commands at the same time stay apart.
+    let handler = "command_not_found_handle() { printf '%s\\0' \"$@\" $'\\001' >>\"$LOG\"; }\nexport -f command_not_found_handle\n";
     let mut child = Command::new(bash)
         .args(["--norc", "--noprofile", "-c", &format!("{handler}eval \"$SCRIPT\"\nwait")])
         .env_clear()

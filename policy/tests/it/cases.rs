@@ -175,3 +175,40 @@ fn siblings() {
     }
     report(&failures, table.lines().count());
 }
+
+#[test]
+fn an_explanation_is_plain_json() {
+    let table: RuleTable = serde_json::from_str(r#"{"bash": {"git *": "allow", "rm *": "deny"}}"#).unwrap();
+    let policy = Policy::new().with_layer(Rules::new(&table, "rules.json", None).unwrap());
+    let explain = |command| {
+        serde_json::to_value(policy.explain(command, CommandKind::Once, &Workspace::new("/srv/proj"))).unwrap()
+    };
+    assert_eq!(
+        explain("'git' log \"$X\" | sudo rm x"),
+        serde_json::json!({
+            "decision": "deny",
+            "reason": "`rm x` is denied by rules.json: permission.bash.\"rm *\"",
+            "segments": [
+                {
+                    "text": "git log \"$X\"", "dynamic": true, "decision": "allow", "rule": "git *",
+                    "origin": "rules.json: permission.bash.\"git *\"",
+                    "reason": "`git log \"$X\"` is allowed by rules.json: permission.bash.\"git *\"",
+                },
+                {
+                    "text": "sudo rm x", "dynamic": false, "decision": "ask", "rule": null,
+                    "reason": "no rule allows `sudo rm x`",
+                    "inner": [{
+                        "text": "rm x", "dynamic": false, "decision": "deny", "rule": "rm *",
+                        "origin": "rules.json: permission.bash.\"rm *\"",
+                        "reason": "`rm x` is denied by rules.json: permission.bash.\"rm *\"",
+                    }],
+                },
+            ],
+            "bareShell": false,
+        })
+    );
+    let broken = explain("ls &&");
+    assert_eq!(broken["syntaxError"], "unexpected end (line 1, column 6)");
+    assert_eq!(broken["decision"], "ask");
+    assert_eq!(explain("bash")["bareShell"], true);
+}
