@@ -162,10 +162,15 @@ impl Settings {
             known::check(&layer, &defaults, &mut errors);
             figment = figment.merge(layer);
         }
+        let mode: Value = figment.extract_inner("mode").unwrap_or_default();
+        let mode = parse_mode(&mode).unwrap_or_else(|problem| {
+            errors.push(SettingError::new("mode", origin_of(&figment, "mode"), problem));
+            Mode::default()
+        });
         if !errors.is_empty() {
             return Err(SettingErrors(errors));
         }
-        let mut settings = Self::check(figment, &defaults)?;
+        let mut settings = Self::check(figment, &defaults, mode)?;
         (settings.rules, settings.ignored, settings.home) = (rules, ignored, sources.home.clone());
         Ok(settings)
     }
@@ -216,7 +221,7 @@ impl Settings {
         origin_of(&self.figment, key)
     }
 
-    fn check(figment: Figment, defaults: &Value) -> Result<Self, SettingErrors> {
+    fn check(figment: Figment, defaults: &Value, mode: Mode) -> Result<Self, SettingErrors> {
         let merged: Value = figment
             .extract()
             .map_err(|error| SettingError::new("", Origin::new("configuration"), error.to_string()))?;
@@ -226,10 +231,6 @@ impl Settings {
             let origin = origin_of(&figment, &key);
             errors.push(SettingError::new(key, origin, problem));
         };
-        let mode = parse_mode(&values["mode"]).unwrap_or_else(|problem| {
-            fail("mode".to_owned(), problem);
-            Mode::default()
-        });
         for (key, section) in sections() {
             let pointer = format!("/{}", key.replace('.', "/"));
             let table = values.pointer(&pointer).map(without_enabled).unwrap_or_default();

@@ -88,7 +88,8 @@ fn all_bad_values_are_reported_at_once() {
     case.fails(
         "`bus.max_result_chars`: got \"many\"; allowed is a whole number of at least 0 (file DIR/toolhost.toml)\n\
          `env.exclude`: got \"A\"; allowed is a list (file DIR/toolhost.toml)\n\
-         `bus.cancel_grace_ms`: got -1; allowed is a whole number of at least 0 (variable TOOLHOST_BUS__CANCEL_GRACE_MS)",
+         `bus.cancel_grace_ms`: got -1; allowed is a whole number of at least 0 (variable TOOLHOST_BUS__CANCEL_GRACE_MS)\n\
+         `mode`: got 5; allowed is \"ask\" (file DIR/toolhost.toml)",
     );
 }
 
