@@ -1,5 +1,6 @@
 //! Development tasks of the workspace, called as `cargo xtask TASK`.
 
+mod bench;
 mod metadata;
 mod test;
 mod tidy;
@@ -17,6 +18,7 @@ struct Task {
 const TASKS: &[Task] = &[
     Task { name: "test", summary: "check and test every crate by itself, in each set of its features", run: test::run },
     Task { name: "tidy", summary: "check the rules of the repository", run: tidy::run },
+    Task { name: "bench", summary: "measure the speed, against floors built in the same run", run: bench::run },
 ];
 
 fn main() -> ExitCode {
