@@ -6,7 +6,7 @@ mod approvals;
 mod client;
 mod embedded;
 mod example;
-#[cfg(all(feature = "cli", feature = "sleep"))]
+#[cfg(all(feature = "cli", feature = "sleep", feature = "shell-session"))]
 mod program;
 mod protocol;
 #[cfg(all(feature = "cli", feature = "sleep", feature = "shell-session"))]

@@ -21,6 +21,7 @@ pub(crate) struct Program {
     child: Child,
     _home: tempfile::TempDir,
     /// What `/proc` calls its two ends of the connection.
+    #[cfg_attr(not(target_os = "linux"), expect(dead_code, reason = "only read where there is /proc"))]
     ends: Vec<String>,
 }
 
@@ -211,7 +212,6 @@ fn files_serve_as_streams() {
 }
 
 /// Starts a session that waits at a prompt, once approved, and returns its id.
-#[cfg(feature = "shell-session")]
 fn session(client: &mut Client, command: &str, prompt: &str) -> String {
     let arguments = json!({"action": "start", "command": command, "until": {"text": prompt}, "waitMs": 30_000});
     let result = call_with(client, "shell_session", arguments, |_| decide("once"));
@@ -219,7 +219,6 @@ fn session(client: &mut Client, command: &str, prompt: &str) -> String {
     result["structuredContent"]["id"].as_str().unwrap().to_owned()
 }
 
-#[cfg(feature = "shell-session")]
 #[test]
 fn an_answer_never_reaches_the_log() {
     for era in ERAS {
@@ -257,7 +256,7 @@ fn an_answer_never_reaches_the_log() {
 
 /// Commands are started by another process, and what they hold outlives this one: nothing but the program itself may
 /// hold the connection open.
-#[cfg(all(target_os = "linux", feature = "shell-session"))]
+#[cfg(target_os = "linux")]
 #[test]
 fn the_connection_is_open_in_no_other_process() {
     for start in [|| Program::piped(&[]), Program::socketed] {
@@ -282,7 +281,7 @@ fn the_connection_is_open_in_no_other_process() {
 }
 
 /// Returns the processes below a process.
-#[cfg(all(target_os = "linux", feature = "shell-session"))]
+#[cfg(target_os = "linux")]
 fn descendants(process: i32) -> Vec<i32> {
     let mut found = vec![process];
     let mut next = 0;
