@@ -1,6 +1,7 @@
 //! Who may run how much: the engine that starts commands, and pools with ids, owners, limits and tombstones.
 
 mod pool;
+mod slot;
 
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};

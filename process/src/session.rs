@@ -106,7 +106,7 @@ struct Shared {
 #[derive(Debug)]
 struct Look {
     text: TextWait,
-    /// The kernel echoed what was typed; a line editor that reads it later echoes it once more.
+    /// The kernel echoes what is typed, and a line editor that reads it later echoes it once more.
     echoed_by_kernel: bool,
 }
 

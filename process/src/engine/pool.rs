@@ -3,9 +3,11 @@
 use std::fmt;
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::time::{Duration, Instant};
 
+use super::slot::Starting;
 use super::{Inner, Owner};
-use crate::launch::{CommandSpec, SpawnError, Stdio};
+use crate::launch::{Child, CommandSpec, SpawnError, Stdio};
 use crate::screen::Size;
 use crate::session::{EndedBecause, Parts, Session, SessionLimits};
 
@@ -18,7 +20,8 @@ pub struct PoolConfig {
     pub per_chat: usize,
     /// How many may run in all.
     pub total: usize,
-    /// How many finished ones of a chat stay readable.
+    /// How many finished ones of a chat stay readable. As many may have ended and still be held by processes that they
+    /// left; the processes of older ones are ended.
     pub finished: usize,
     /// The limits of each session.
     pub session: SessionLimits,
@@ -118,8 +121,8 @@ struct PoolState {
     last_id: u64,
     /// In the order of their starts.
     sessions: Vec<Session>,
-    /// Chats of starts that are under way: each counts as running.
-    starting: Vec<String>,
+    /// Starts that are under way: each counts as running.
+    starting: Vec<Arc<Starting>>,
     /// No start is taken any more.
     closed: bool,
 }
@@ -144,12 +147,12 @@ impl Pool {
         let spec = start.spec;
         // On the engine's own runtime, whose reactor the descriptors stay with.
         let child = AbortOnDrop(runtime.spawn(async move { engine.launcher.spawn(spec).await }));
-        let child = child.join().await.map_err(|error| StartError::Engine(std::io::Error::other(error)))??;
-
-        let mut state = self.inner.lock();
-        state.last_id += 1;
+        let child = tokio::select! {
+            child = child.join() => child.map_err(|error| StartError::Engine(std::io::Error::other(error)))??,
+            () = slot.starting.called_off() => return Err(called_off()),
+        };
         let parts = Parts {
-            id: format!("{}{}", self.inner.config.prefix, state.last_id),
+            id: String::new(),
             command,
             owner: owner.clone(),
             limits: self.inner.config.session,
@@ -157,13 +160,39 @@ impl Pool {
             size,
             retained_chars,
         };
+        match self.list_new(&slot, parts, &runtime) {
+            Ok(session) => session.map_err(StartError::Engine),
+            Err(child) => {
+                // Its owner ended in the meantime, and waits for the slot.
+                let _ = runtime.spawn(async move { child.stop(Duration::ZERO, LONGEST_CALL_OFF).await }).await;
+                Err(called_off())
+            }
+        }
+    }
+
+    /// Makes a session of a started command and lists it, unless the start was called off.
+    fn list_new(
+        &self,
+        slot: &Slot,
+        mut parts: Parts,
+        runtime: &tokio::runtime::Handle,
+    ) -> Result<std::io::Result<Session>, Child> {
+        let mut state = self.inner.lock();
+        if slot.starting.is_called_off() {
+            return Err(parts.child);
+        }
+        state.last_id += 1;
+        parts.id = format!("{}{}", self.inner.config.prefix, state.last_id);
         let session = {
             let _entered = runtime.enter();
-            Session::run(parts).map_err(StartError::Engine)?
+            Session::run(parts)
         };
-        state.sessions.push(session.clone());
-        slot.settle(&mut state);
-        state.forget(&owner.chat, self.inner.config.finished);
+        if let Ok(session) = &session {
+            // The session itself counts from now on.
+            state.give_back(&slot.starting);
+            state.sessions.push(session.clone());
+            state.forget(&session.owner().chat, self.inner.config.finished);
+        }
         Ok(session)
     }
 
@@ -208,18 +237,28 @@ impl Pool {
     }
 
     async fn end(&self, because: EndedBecause, belongs: impl Fn(&Owner) -> bool) {
-        let ending: Vec<Session> = {
+        let (ending, starting): (Vec<Session>, Vec<Arc<Starting>>) = {
             let mut state = self.inner.lock();
             let (ending, staying) = state.sessions.drain(..).partition(|session| belongs(session.owner()));
             state.sessions = staying;
-            ending
+            (ending, state.starting.iter().filter(|starting| belongs(starting.owner())).cloned().collect())
         };
+        for starting in &starting {
+            starting.call_off();
+        }
         let stops: Vec<_> =
             ending.into_iter().map(|session| tokio::spawn(async move { session.stop(because).await })).collect();
         for stop in stops {
             // A stop that panicked has still dropped its end of the guardian's socket, which ends the tree.
             let _ = stop.await;
         }
+        let starts_over = async {
+            for starting in starting {
+                starting.over().await;
+            }
+        };
+        // A start that nobody polls is not waited for: its command ends as soon as somebody does, or drops it.
+        let _ = tokio::time::timeout(LONGEST_CALL_OFF, starts_over).await;
     }
 
     fn reserve(&self, owner: &Owner) -> Result<Slot, StartError> {
@@ -235,8 +274,9 @@ impl Pool {
         } else if all >= config.total {
             (config.total, true)
         } else {
-            state.starting.push(owner.chat.clone());
-            return Ok(Slot { pool: Arc::clone(&self.inner), chat: Some(owner.chat.clone()) });
+            let starting = Arc::new(Starting::new(owner.clone()));
+            state.starting.push(Arc::clone(&starting));
+            return Ok(Slot { pool: Arc::clone(&self.inner), starting });
         };
         let running = state
             .sessions
@@ -275,51 +315,51 @@ impl Drop for PoolInner {
 impl PoolState {
     fn running(&self, chat: &str) -> usize {
         let sessions = self.sessions.iter().filter(|session| session.owner().chat == chat && session.is_running());
-        self.starting.iter().filter(|starting| *starting == chat).count() + sessions.count()
+        self.starting.iter().filter(|starting| starting.owner().chat == chat).count() + sessions.count()
     }
 
-    /// Forgets the finished sessions of a chat beyond the newest `keep`.
+    /// Forgets the sessions of a chat that have ended, but for the newest `keep` finished ones and as many that
+    /// processes still hold.
     fn forget(&mut self, chat: &str, keep: usize) {
-        let mut finished: Vec<(std::time::Instant, String)> = self
-            .sessions
-            .iter()
-            .filter(|session| session.owner().chat == chat && session.is_finished())
-            .filter_map(|session| session.ended_at().map(|at| (at, session.id().to_owned())))
-            .collect();
-        finished.sort();
-        let excess = finished.len().saturating_sub(keep);
-        for (_, id) in &finished[..excess] {
-            self.sessions.retain(|session| session.id() != id);
+        for finished in [true, false] {
+            let mut ended: Vec<(Instant, Session)> = self
+                .sessions
+                .iter()
+                .filter(|session| session.owner().chat == chat && session.is_finished() == finished)
+                .filter_map(|session| session.ended_at().map(|at| (at, session.clone())))
+                .collect();
+            ended.sort_by_key(|(at, _)| *at);
+            let excess = ended.len().saturating_sub(keep);
+            for (_, old) in &ended[..excess] {
+                old.abandon();
+                self.sessions.retain(|session| session.id() != old.id());
+            }
         }
     }
+
+    /// Gives a reserved place back, once.
+    fn give_back(&mut self, starting: &Arc<Starting>) {
+        self.starting.retain(|other| !Arc::ptr_eq(other, starting));
+        starting.set_over();
+    }
+}
+
+/// How long the end of an owner waits for starts that it called off.
+const LONGEST_CALL_OFF: Duration = Duration::from_secs(5);
+
+fn called_off() -> StartError {
+    StartError::Engine(std::io::Error::other("its chat, its project or the host ended meanwhile"))
 }
 
 /// A reserved place among the running sessions, given back when it is dropped.
 struct Slot {
     pool: Arc<PoolInner>,
-    chat: Option<String>,
-}
-
-impl Slot {
-    /// Gives the place back under a lock that is already held: the session itself counts from now on.
-    fn settle(mut self, state: &mut PoolState) {
-        if let Some(chat) = self.chat.take() {
-            give_back(state, &chat);
-        }
-    }
+    starting: Arc<Starting>,
 }
 
 impl Drop for Slot {
     fn drop(&mut self) {
-        if let Some(chat) = self.chat.take() {
-            give_back(&mut self.pool.lock(), &chat);
-        }
-    }
-}
-
-fn give_back(state: &mut PoolState, chat: &str) {
-    if let Some(index) = state.starting.iter().position(|starting| starting == chat) {
-        state.starting.swap_remove(index);
+        self.pool.lock().give_back(&self.starting);
     }
 }
 

@@ -45,7 +45,9 @@ impl Link {
             (Some(pty), _) => (pty.master, Some(pty.slave)),
             (None, Some(pipes)) if pipes.stderr.is_none() => (pipes.stdout, None),
             _ => {
-                return Err(io::Error::other("a session reads one terminal, or one pipe with output and errors merged"));
+                return Err(io::Error::other(
+                    "a session reads one terminal, or one pipe with output and errors merged",
+                ));
             }
         };
         let interest = if slave.is_some() { Interest::READABLE | Interest::WRITABLE } else { Interest::READABLE };
@@ -102,6 +104,26 @@ impl Tty<'_> {
     }
 }
 
+/// Lets go of a session's command when its task ends, or is dropped with its runtime.
+struct Finish(Arc<Inner>);
+
+impl Drop for Finish {
+    fn drop(&mut self) {
+        let (link, child) = {
+            let mut shared = self.0.lock();
+            shared.finish();
+            if shared.end.is_none() {
+                // Nobody is left who could learn how it ends; without its child it is killed.
+                shared.end = Some(End { code: None, signal: Some(libc::SIGKILL), at: Instant::now() });
+                shared.ended_because.get_or_insert(EndedBecause::HostStopped);
+            }
+            (shared.link.take(), shared.child.take())
+        };
+        drop((link, child));
+        self.0.changed.notify_waiters();
+    }
+}
+
 /// What came of one turn of reading.
 enum Turn {
     /// Everything that is there was read.
@@ -154,6 +176,7 @@ impl Session {
 
 impl Inner {
     async fn supervise(self: Arc<Self>, link: Arc<Link>, child: Arc<Child>) {
+        let finish = Finish(Arc::clone(&self));
         let mut readable = true;
         let mut ended = false;
         let mut sweep = self.started + self.limits.idle.min(self.limits.lifetime);
@@ -176,13 +199,7 @@ impl Inner {
             }
         }
         self.drain(&link);
-        drop(link);
-        let mut shared = self.lock();
-        shared.finish();
-        shared.link = None;
-        shared.child = None;
-        drop(shared);
-        self.changed.notify_waiters();
+        drop((link, child, finish));
     }
 
     /// Reads for one turn once there is something.

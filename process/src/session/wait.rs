@@ -86,6 +86,9 @@ impl Session {
     fn begin(&self, until: Until, since: Since<'_>) -> Waiter {
         let link = self.inner.lock().link.clone();
         let modes = link.as_deref().and_then(Link::tty).and_then(|tty| tty.modes().ok());
+        // A program that is blocked reading a line takes that line; else a line editor may read it later.
+        let taken = matches!((&until, since), (Until::Text(_), Since::Typed(typed)) if is_one_line(typed))
+            && self.inner.look().is_some_and(|foreground| foreground.waiting == Some(WaitingFor::Line));
         let mut shared = self.inner.lock();
         let text = match &until {
             Until::Text(text) => {
@@ -95,7 +98,7 @@ impl Session {
                     Since::Typed(typed) if echoes => Some(Typed::new(typed)),
                     _ => None,
                 };
-                let echoed_by_kernel = modes.is_some_and(|modes| modes.echo && modes.canonical);
+                let echoed_by_kernel = !taken && modes.is_some_and(|modes| modes.echo && modes.canonical);
                 let mut text = TextWait::new(text, typed);
                 if matches!(since, Since::Start) {
                     text.push(Piece::Text(&shared.terminal.transcript().tail(usize::MAX)));
@@ -116,6 +119,10 @@ impl Session {
             made: Instant::now(),
         }
     }
+}
+
+fn is_one_line(typed: &str) -> bool {
+    !typed.trim_end_matches(['\n', '\r']).contains(['\n', '\r'])
 }
 
 impl Drop for Waiter {
