@@ -179,7 +179,7 @@ impl Waiter {
             tokio::pin!(changed);
             changed.as_mut().enable();
 
-            let moment = self.moment(&inner.lock());
+            let moment = self.observe(&mut inner.lock());
             let mut step = self.step(moment, deadline, inner.limits.quiet);
             let due = moment.now >= looks.next || matches!(step, Step::Return(Reason::Quiet | Reason::Deadline));
             if due && !moment.ended && inner.has_terminal {
@@ -200,6 +200,13 @@ impl Waiter {
                 }
             }
         }
+    }
+
+    /// Takes the moment in, and asks to be woken by the first output; how long it is silent after that, a timer sees.
+    fn observe(&self, shared: &mut Shared) -> Moment {
+        let moment = self.moment(shared);
+        shared.output_awaited |= self.until == Until::Quiet && !moment.output;
+        moment
     }
 
     fn moment(&self, shared: &Shared) -> Moment {
