@@ -96,6 +96,8 @@ struct Shared {
     next_wait: u64,
     /// Bytes that came so far.
     received: u64,
+    /// Somebody waits for the next output, whatever it is.
+    output_awaited: bool,
     last_output: Instant,
     touched: Instant,
     end: Option<End>,

@@ -57,6 +57,8 @@ impl Terminal {
     pub fn feed(&mut self, bytes: &[u8], line_feed: LineFeed, mut tap: Option<Tap<'_>>) {
         for part in bytes.chunks(PART) {
             let alternate = self.modes.alternate();
+            // A part without any control byte, outside a sequence, is text and nothing else.
+            let plain = self.parser.is_idle() && pending::is_plain(part);
             let mut feed = Feed {
                 transcript: &mut self.transcript,
                 screen: &mut self.screen,
@@ -70,7 +72,11 @@ impl Terminal {
             };
             self.parser.feed(part, &mut feed);
             let taken = feed.taken;
-            self.pending.push(&part[taken..], line_feed);
+            if plain {
+                self.pending.push_plain(part, line_feed);
+            } else {
+                self.pending.push(&part[taken..], line_feed);
+            }
             if self.parser.take_line_inside() {
                 self.pending.mark_moving();
             }

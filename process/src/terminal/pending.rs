@@ -1,10 +1,18 @@
 //! Raw output that waits for a screen: bounded, by leaving out what would have scrolled away.
 
+use std::ops::Range;
+
 use crate::parse::Csi;
 use crate::screen::{LineFeed, Screen, Size};
 
 /// Bytes that may wait, at least; a large screen may need more.
 const LIMIT: usize = 64 * 1024;
+
+/// Bytes that may wait once they have to be shown in any case.
+const LIMIT_MOVING: usize = 16 * 1024;
+
+/// After this many more bytes it is looked at what can be left out, so that little waits while nothing comes.
+const LOOK: usize = 4 * 1024;
 
 /// Output since the screen was last fed.
 #[derive(Debug)]
@@ -14,20 +22,35 @@ pub(super) struct Pending {
     runs: Vec<(usize, LineFeed)>,
     /// Something moved the cursor out of its line other than by printing and line feeds.
     moving: bool,
+    /// How many bytes at the end print a character of one column each, and nothing else.
+    plain: usize,
+    /// At how many bytes it is looked next.
+    look_at: usize,
     limit: usize,
+    cols: usize,
     rows: usize,
 }
 
 impl Pending {
     pub(super) fn new(size: Size) -> Self {
-        let mut pending = Self { bytes: Vec::new(), runs: Vec::new(), moving: false, limit: 0, rows: 0 };
+        let mut pending = Self {
+            bytes: Vec::new(),
+            runs: Vec::new(),
+            moving: false,
+            plain: 0,
+            look_at: LOOK,
+            limit: 0,
+            cols: 0,
+            rows: 0,
+        };
         pending.set_size(size);
         pending
     }
 
     pub(super) fn set_size(&mut self, size: Size) {
+        self.cols = size.cols.into();
         self.rows = size.rows.into();
-        self.limit = LIMIT.max(usize::from(size.cols) * self.rows * 4);
+        self.limit = LIMIT.max(self.cols * self.rows * 4);
     }
 
     pub(super) fn len(&self) -> usize {
@@ -40,6 +63,7 @@ impl Pending {
     }
 
     pub(super) fn push(&mut self, bytes: &[u8], line_feed: LineFeed) {
+        self.plain = 0;
         if bytes.is_empty() {
             return;
         }
@@ -48,6 +72,13 @@ impl Pending {
             Some((end, kind)) if *kind == line_feed => *end = self.bytes.len(),
             _ => self.runs.push((self.bytes.len(), line_feed)),
         }
+    }
+
+    /// Adds bytes of which [`is_plain`] holds, outside any sequence.
+    pub(super) fn push_plain(&mut self, bytes: &[u8], line_feed: LineFeed) {
+        let plain = self.plain + bytes.len();
+        self.push(bytes, line_feed);
+        self.plain = plain;
     }
 
     /// Feeds the screen all that waits.
@@ -60,39 +91,63 @@ impl Pending {
         self.bytes.clear();
         self.runs.clear();
         self.moving = false;
+        self.plain = 0;
+        self.rest();
     }
 
     /// Keeps what waits within its bound.
     pub(super) fn bound(&mut self, screen: &mut Screen) {
-        if self.bytes.len() <= self.limit {
+        if self.bytes.len() < self.look_at {
             return;
         }
-        match self.droppable(screen) {
-            Some(cut) => {
-                self.bytes.drain(..cut);
-                self.runs.retain_mut(|(end, _)| {
-                    *end = end.saturating_sub(cut);
-                    *end > 0
-                });
-                screen.skip_to_line_start();
+        if self.moving || !screen.scrolls_plainly() {
+            if self.bytes.len() > LIMIT_MOVING {
+                self.flush(screen);
             }
-            None => self.flush(screen),
+        } else if let Some(cut) = self.lines_to_drop() {
+            self.remove(0..cut);
+            screen.skip_to_line_start();
+        } else if let Some(wraps) = self.wraps_to_drop() {
+            self.plain -= wraps.len();
+            self.remove(wraps);
+        } else if self.bytes.len() > self.limit {
+            self.flush(screen);
+        }
+        self.rest();
+    }
+
+    /// Gives memory back, and looks again after more has come.
+    fn rest(&mut self) {
+        self.look_at = self.bytes.len() + LOOK;
+        if self.bytes.capacity() > 2 * self.look_at {
+            self.bytes.shrink_to(self.look_at);
         }
     }
 
-    /// How many bytes can be left out without a trace on the screen.
+    fn remove(&mut self, range: Range<usize>) {
+        self.runs.retain_mut(|(end, _)| {
+            *end -= range.len().min(end.saturating_sub(range.start));
+            *end > 0
+        });
+        self.bytes.drain(range);
+    }
+
+    /// How many bytes at the start can be left out without a trace on the screen.
     ///
     /// That is so when only lines come, one after the other, and enough of them: from any row, as many line feeds as
     /// the screen has rows reach the bottom, and as many again scroll away every row that had something before.
-    fn droppable(&self, screen: &Screen) -> Option<usize> {
-        if self.moving || !screen.scrolls_plainly() {
-            return None;
-        }
-        let half = self.bytes.len() / 2;
-        let cut =
-            memchr::memchr_iter(b'\n', &self.bytes[half..]).map(|at| half + at).find(|&at| self.starts_line(at))? + 1;
-        let feeds = memchr::memchr_iter(b'\n', &self.bytes[cut..]).take(2 * self.rows).count();
-        (feeds == 2 * self.rows).then_some(cut)
+    fn lines_to_drop(&self) -> Option<usize> {
+        let feeds = memchr::memrchr_iter(b'\n', &self.bytes);
+        feeds.skip(2 * self.rows).find(|&at| self.starts_line(at)).map(|at| at + 1)
+    }
+
+    /// Which bytes of a long line can be left out: whole rows of it, after which the cursor is in the same column, and
+    /// behind which come as many as scroll away everything.
+    fn wraps_to_drop(&self) -> Option<Range<usize>> {
+        let rows = self.plain / self.cols;
+        let dropped = rows.checked_sub(2 * self.rows + 1)?;
+        let start = self.bytes.len() - self.plain;
+        (dropped > 0).then_some(start..start + dropped * self.cols)
     }
 
     /// Whether the cursor is in the first column after the line feed at `at`.
@@ -103,6 +158,13 @@ impl Pending {
             _ => at > 0 && self.bytes[at - 1] == b'\r',
         }
     }
+}
+
+/// Whether all bytes print a character of one column each.
+pub(super) fn is_plain(bytes: &[u8]) -> bool {
+    let printable = |bytes: &[u8]| bytes.iter().fold(true, |all, byte| all & matches!(byte, 0x20..=0x7e));
+    let (blocks, rest) = bytes.as_chunks::<64>();
+    blocks.iter().all(|block| printable(block)) && printable(rest)
 }
 
 /// Whether a sequence changes nothing but the current row and no mode of the screen.

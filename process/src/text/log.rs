@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 /// Bytes a block holds; old text goes block by block, so at most one block more than retained is in memory.
-const BLOCK: usize = 16 * 1024;
+const BLOCK: usize = 4 * 1024;
 
 #[derive(Debug, Default)]
 struct Block {
