@@ -75,6 +75,9 @@ pub struct Status {
     pub unread_chars: u64,
 }
 
+/// How long a snapshot waits for the last output, which is there a moment after the last process has ended.
+const LAST_OUTPUT: Duration = Duration::from_millis(100);
+
 impl Session {
     /// Takes a snapshot; looks at the foreground program of a running session, and asks for the processes that are
     /// left of an ended one.
@@ -85,7 +88,14 @@ impl Session {
             shared.end.and_then(|_| shared.child.clone())
         };
         let held_by = match child {
-            Some(child) => child.survivors().await,
+            Some(child) => {
+                let held_by = child.survivors().await;
+                if held_by.is_empty() {
+                    // Whoever is told that nothing holds the output any more can read the last of it.
+                    self.inner.finished(LAST_OUTPUT).await;
+                }
+                held_by
+            }
             None => Vec::new(),
         };
         let now = Instant::now();

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use process::{EndedBecause, Engine, EngineConfig, Input, Reason, Session, Signal, State, Until};
 
 use crate::harness::{
-    alone, alone_bare, alone_with, code, config, ended, numbers, owner, piped, spec, start_in, type_text, until_exit,
+    alone, alone_bare, alone_with, code, config, ended, owner, piped, spec, start_in, type_text, until_exit,
     until_text, wide,
 };
 use crate::measure::{PATIENCE, forget_peak, is_alive, memory, note};
@@ -301,22 +301,38 @@ fn output_through_a_process_substitution_is_all_there() {
     });
 }
 
-/// `sleep 300 & echo done` and `(sleep 60 &)`.
+/// `sleep 300 & echo done` and `(sleep 60 &)`, with pipes and on a terminal.
 #[test]
-fn a_child_in_the_background_does_not_hang_the_call() {
+fn a_child_in_the_background_does_not_hang_the_call_and_lives() {
     alone(async |bench| {
-        for (script, command) in [("sleep 300 & echo done", "sleep 300"), ("(sleep 60 &); echo done", "sleep 60")] {
-            let session = bench.start(piped(&["sh", "-c", script])).await;
-            let begin = Instant::now();
-            assert_eq!(until_exit(&session).await, "done\n");
-            assert!(begin.elapsed() < Duration::from_secs(2), "{:?}", begin.elapsed());
-            holds(&session, command).await;
+        for stdio in [piped, spec] {
+            for (script, command) in [("sleep 300 & echo done", "sleep 300"), ("(sleep 60 &); echo done", "sleep 60")] {
+                let begin = Instant::now();
+                let session = bench.start(stdio(&["sh", "-c", script])).await;
+                assert_eq!(until_exit(&session).await, "done\n");
+                assert!(begin.elapsed() < Duration::from_secs(2), "{:?}", begin.elapsed());
+                holds(&session, command).await;
+            }
         }
-        // A terminal hangs up on its foreground group when its leader ends; who left the group stays.
-        let session = bench.sh("set -m; sleep 300 & set +m; echo p=$!").await;
-        let text = until_exit(&session).await;
-        let status = session.status().await;
-        assert_eq!(status.held_by.iter().map(|holder| holder.pid).collect::<Vec<_>>(), numbers(&text, "p"));
+    });
+}
+
+/// What a child in the background prints after the exit is read, too.
+#[test]
+fn output_after_the_exit_is_read() {
+    alone(async |bench| {
+        for stdio in [piped, spec] {
+            let directory = tempfile::tempdir().unwrap();
+            let go = directory.path().join("go");
+            let script =
+                format!("(while [ ! -e {} ]; do sleep 0.02; done; echo late) & echo early; exit 3", go.display());
+            let session = bench.start(stdio(&["sh", "-c", &script])).await;
+            assert_eq!(until_exit(&session).await, "early\n");
+            assert_eq!(code(&session).await, Some(3));
+            std::fs::write(go, "").unwrap();
+            ended(&session).await;
+            assert_eq!(session.read(100).text, "late\n");
+        }
     });
 }
 

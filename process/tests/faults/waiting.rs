@@ -2,9 +2,9 @@
 
 use std::time::{Duration, Instant};
 
-use process::{Input, Reason, State, Until};
+use process::{Input, Reason, Signal, State, Until};
 
-use crate::harness::{alone, code, until_exit, until_text};
+use crate::harness::{alone, code, silent, type_text, until_exit, until_text};
 use crate::measure::PATIENCE;
 
 /// Words do not make a prompt.
@@ -76,5 +76,22 @@ fn a_wait_can_be_dropped() {
         }
         assert_eq!(until_exit(&session).await, "late\n");
         assert_eq!(code(&session).await, Some(2));
+    });
+}
+
+/// Ctrl-Z stops what is in the foreground, which says so, and it can be continued.
+#[test]
+fn what_is_stopped_can_be_continued() {
+    alone(async |bench| {
+        let session = bench.start(silent(&["cat"])).await;
+        session.write(&Input::new().key("ctrl-z"), PATIENCE).await.unwrap();
+        let begin = Instant::now();
+        while session.status().await.state != State::Stopped {
+            assert!(begin.elapsed() < PATIENCE, "{:?}", session.status().await);
+        }
+        session.signal(Signal::Cont).unwrap();
+        type_text(&session, "awake\n").await;
+        until_text(&session, "awake").await;
+        assert_eq!(session.status().await.state, State::Running);
     });
 }
