@@ -238,7 +238,11 @@ fn two_writes_do_not_mix() {
 #[test]
 fn several_lines_are_one_paste() {
     alone(async |bench| {
-        let session = bench.start(spec(&["bash", "--norc", "--noprofile", "-i"])).await;
+        let mut shell = spec(&["bash", "--norc", "--noprofile", "-i"]);
+        shell.env.push(("PS1".into(), "ready> ".into()));
+        let session = bench.start(shell).await;
+        // What it switches on comes right before its prompt.
+        until_text(&session, "ready> ").await;
         wants(&session, WaitingFor::Key).await;
         // Run line by line, the second line would be what `read` reads.
         type_text(&session, "echo start; read -r answer\necho got:$answer\n").await;
