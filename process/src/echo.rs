@@ -120,6 +120,13 @@ impl TextWait {
         }
     }
 
+    /// Masks the echo of more typed lines, for example those of another call.
+    pub fn expect_echo(&mut self, typed: &Typed) {
+        for line in &typed.lines {
+            self.first.expect(Arc::new(Pattern::new(line)));
+        }
+    }
+
     /// Lets each typed line be echoed once more: by the kernel when it was typed, and by a line editor that read it
     /// later.
     pub fn allow_second_echo(&mut self) {

@@ -100,7 +100,7 @@ impl Modifiers {
 
 /// Gives the bytes of a key: one of [`NAMES`], a single character, or either after `ctrl-`, `alt-`, `shift-`.
 ///
-/// Names are the same in upper and lower case. Application cursor mode is honoured.
+/// Names are the same in upper and lower case; a single character is meant as it stands, also after `alt-`. Application cursor mode is honoured.
 pub fn encode(name: &str, modes: &Modes) -> Result<Vec<u8>, UnknownKey> {
     bytes(name, modes).ok_or_else(|| UnknownKey::new(name))
 }
@@ -139,8 +139,6 @@ fn character(char: char, modifiers: Modifiers) -> Option<Vec<u8>> {
     }
     let char = match modifiers {
         Modifiers { shift: true, .. } => char.to_uppercase().next().unwrap_or(char),
-        // `alt-X` is written for alt-x; a character without modifiers is meant as it stands.
-        Modifiers { alt: true, .. } => char.to_lowercase().next().unwrap_or(char),
         _ => char,
     };
     let mut bytes = Vec::new();

@@ -14,11 +14,10 @@ pub mod pty;
 mod session;
 #[cfg(unix)]
 mod sys;
+mod sys_vector;
 
 #[cfg(unix)]
-pub use engine::{
-    Engine, EngineConfig, LimitReached, Owner, Pool, PoolConfig, Running, Start, StartError, UnknownId,
-};
+pub use engine::{Engine, EngineConfig, LimitReached, Owner, Pool, PoolConfig, Running, Start, StartError, UnknownId};
 #[cfg(unix)]
 pub use guardian::run_if_requested;
 #[cfg(unix)]

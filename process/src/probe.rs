@@ -63,13 +63,13 @@ enum Sleep {
 /// Looks at the foreground process group `group` of the terminal whose session `leader` leads.
 ///
 /// `queued` is how many bytes of input the program has not read yet: a program with input waiting is not blocked,
-/// whatever it sleeps in.
+/// whatever it sleeps in; nor is a stopped one.
 pub(crate) fn look(leader: i32, group: Option<i32>, modes: TtyModes, queued: usize) -> Foreground {
     let Some(group) = group else {
         return Foreground::default();
     };
     let seen = system::members(leader, group);
-    let blocked = if queued == 0 { judge(seen.sleep, modes) } else { None };
+    let blocked = if queued == 0 && !seen.stopped { judge(seen.sleep, modes) } else { None };
     Foreground {
         program: seen.program,
         stopped: seen.stopped,

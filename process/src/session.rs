@@ -93,6 +93,8 @@ struct Shared {
     /// The command's process tree; gone together with `link`.
     child: Option<Arc<Child>>,
     waits: BTreeMap<u64, Look>,
+    /// Calls that wait now: a session that somebody waits for is not idle.
+    waiting: usize,
     next_wait: u64,
     /// Bytes that came so far.
     received: u64,
@@ -242,7 +244,7 @@ impl Inner {
         let Some(child) = child else {
             return StopReport::default();
         };
-        let mut report = child.stop(self.limits.grace, TIME_TO_KILL).await;
+        let mut report = child.stop(self.limits.grace, self.limits.grace + TIME_TO_KILL).await;
         if !report.survivors.is_empty() {
             // What may not be signalled (another user's process) still gets the hang-up of a closed terminal.
             self.close.notify_one();

@@ -50,6 +50,15 @@ impl Input {
         self.parts.push(Part::Key(name.into()));
         self
     }
+
+    /// The text alone, whose echo is expected back.
+    fn typed_text(&self) -> String {
+        let texts = self.parts.iter().filter_map(|part| match part {
+            Part::Text(text) => Some(text.as_str()),
+            Part::Key(_) => None,
+        });
+        texts.collect()
+    }
 }
 
 /// Why input was not written, or not all of it.
@@ -88,6 +97,10 @@ pub enum WriteError {
     /// No program asked for a secret in time. Nothing was written.
     #[error("no program reads a line with echo off; nothing was written")]
     NoSecretPrompt,
+    /// A secret has a control character, which the program would take for the end of the line or for a signal.
+    /// Nothing was written.
+    #[error("the secret contains a control character; nothing was written")]
+    ControlInSecret,
     /// The terminal refused.
     #[error("the terminal refused input after {written} of {total} bytes")]
     Terminal {
@@ -126,19 +139,28 @@ impl Session {
     /// See [`WriteError`]; unknown keys and too long lines are refused before anything is typed.
     pub async fn write(&self, input: &Input, deadline: Duration) -> Result<(), WriteError> {
         let inner = &*self.inner;
+        let (link, _, items) = inner.encode(input)?;
+        if items.iter().all(|item| matches!(item, Item::Signal(_))) {
+            // An interrupt does not queue behind input that nobody reads.
+            return inner.write_items(&link, &items, deadline).await;
+        }
         let mut pending = inner.writing.lock().await;
-        let (link, modes) = inner.writable()?;
-        let tty = link.tty().and_then(|tty| tty.modes().ok()).ok_or(ENDED)?;
-        let items = encode(input, tty, modes)?;
+        // Once more: the program may have changed its terminal while another call's input was written.
+        let (link, tty, items) = inner.encode(input)?;
         pending.line = check_lines(&items, tty, pending.line)?;
+        inner.expect_echo(&input.typed_text(), tty);
         inner.write_items(&link, &items, deadline).await
     }
 
     /// Types a secret and Enter as soon as the foreground program reads a line with echo off.
     ///
     /// # Errors
-    /// [`WriteError::NoSecretPrompt`] when no program does before the deadline; nothing is typed then.
+    /// [`WriteError::NoSecretPrompt`] when no program does before the deadline, [`WriteError::ControlInSecret`] for a
+    /// secret of more than a line; nothing is typed then.
     pub async fn type_secret(&self, secret: &[u8], deadline: Duration) -> Result<(), WriteError> {
+        if secret.iter().any(u8::is_ascii_control) {
+            return Err(WriteError::ControlInSecret);
+        }
         let inner = &*self.inner;
         let mut pending = inner.writing.lock().await;
         let until = Instant::now() + deadline;
@@ -168,6 +190,14 @@ impl Session {
 const ENDED: WriteError = WriteError::Ended { written: 0, total: 0 };
 
 impl Inner {
+    /// Encodes input for the terminal as it is set now.
+    fn encode(&self, input: &Input) -> Result<(std::sync::Arc<Link>, TtyModes, Vec<Item>), WriteError> {
+        let (link, modes) = self.writable()?;
+        let tty = link.tty().and_then(|tty| tty.modes().ok()).ok_or(ENDED)?;
+        let items = encode(input, tty, modes)?;
+        Ok((link, tty, items))
+    }
+
     fn writable(&self) -> Result<(std::sync::Arc<Link>, Modes), WriteError> {
         let shared = self.lock();
         match &shared.link {
@@ -185,8 +215,12 @@ impl Inner {
         for item in items {
             match item {
                 Item::Signal(signal) => {
-                    // The group may be gone between two bytes; then there is nobody to interrupt.
-                    let _ = link.tty().map(|tty| tty.signal_foreground(*signal));
+                    if let Some(tty) = link.tty() {
+                        // The group may be gone between two bytes; then there is nobody to interrupt.
+                        let _ = tty.signal_foreground(*signal);
+                        // As with the key, what was typed before and not read is gone; output is not.
+                        tty.discard_input();
+                    }
                 }
                 Item::Bytes(bytes) => {
                     let mut rest = bytes.as_slice();
@@ -255,14 +289,16 @@ fn encode(input: &Input, tty: TtyModes, modes: Modes) -> Result<Vec<Item>, Unkno
 
 /// Turns `\n` into what Enter sends, and marks several lines as a paste where the program asked for that.
 fn type_text(text: &str, tty: TtyModes, modes: Modes, bytes: &mut Vec<u8>) {
+    let text = text.replace("\r\n", "\n");
     const PASTE: (&str, &str) = ("\x1b[200~", "\x1b[201~");
     // A terminal in line mode ends a line at `\n` whatever its settings; a program that reads keys expects `\r`.
     let enter = if tty.canonical { "\n" } else { "\r" };
     let (lines, last_enter) = match text.strip_suffix('\n') {
         Some(lines) => (lines, enter),
-        None => (text, ""),
+        None => (text.as_str(), ""),
     };
-    let paste = modes.bracketed_paste && !tty.canonical && lines.contains('\n') && !lines.contains('\x1b');
+    let several = lines.trim_matches('\n').contains('\n');
+    let paste = modes.bracketed_paste && !tty.canonical && several && !lines.contains('\x1b');
     if paste {
         bytes.extend_from_slice(PASTE.0.as_bytes());
     }

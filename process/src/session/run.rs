@@ -94,6 +94,12 @@ impl Tty<'_> {
         pty::input_pending(self.slave).unwrap_or(0)
     }
 
+    /// Throws away what was typed and not read.
+    pub(super) fn discard_input(self) {
+        // It fails only for what is no terminal.
+        let _ = nix::sys::termios::tcflush(self.slave, nix::sys::termios::FlushArg::TCIFLUSH);
+    }
+
     /// Signals the foreground group; by the terminal itself where it can, which reaches another user's programs too.
     pub(super) fn signal_foreground(self, signal: i32) -> io::Result<()> {
         let by_terminal = match signal {
@@ -159,6 +165,7 @@ impl Session {
                 child: Some(Arc::new(parts.child)),
                 cursor: Cursor::default(),
                 waits: std::collections::BTreeMap::new(),
+                waiting: 0,
                 next_wait: 0,
                 received: 0,
                 output_awaited: false,
@@ -326,7 +333,10 @@ impl Inner {
     /// Stops a session that is over its time; returns when to look again.
     fn sweep(self: &Arc<Self>) -> Instant {
         let now = Instant::now();
-        let idle_at = self.lock().touched + self.limits.idle;
+        let idle_at = {
+            let shared = self.lock();
+            if shared.waiting > 0 { now } else { shared.touched }
+        } + self.limits.idle;
         let over_at = self.started + self.limits.lifetime;
         let because = if now >= over_at {
             EndedBecause::Lifetime

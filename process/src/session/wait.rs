@@ -4,10 +4,10 @@ use std::time::{Duration, Instant};
 
 use serde::Serialize;
 
-use super::run::Link;
-use super::{Look, Session, Shared};
+use super::{Inner, Look, Session, Shared};
 use crate::echo::{TextWait, Typed};
 use crate::probe::{Foreground, WaitingFor};
+use crate::pty::TtyModes;
 use crate::text::Piece;
 
 /// What a wait looks for. Every wait also ends at the end of the command, and at its deadline.
@@ -61,21 +61,21 @@ pub struct Waiter {
 }
 
 /// From when on output counts for a wait.
-#[derive(Clone, Copy, Debug)]
-enum Since<'a> {
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Since {
     /// The start of the session.
     Start,
+    /// The making of the wait; what is unread by then counts as output that came, but no text in it.
+    Unread,
     /// The making of the wait.
     Now,
-    /// The same, with what is about to be typed.
-    Typed(&'a str),
 }
 
 impl Session {
     /// Begins a wait. With `typed`, the input that is about to be written, only output from now on counts and the
     /// echo of the input never matches a text.
     pub fn waiter(&self, until: Until, typed: Option<&str>) -> Waiter {
-        self.begin(until, typed.map_or(Since::Now, Since::Typed))
+        self.begin(until, if typed.is_some() { Since::Now } else { Since::Unread })
     }
 
     /// Begins a wait of whoever started the session: all that it printed so far counts, too.
@@ -83,29 +83,18 @@ impl Session {
         self.begin(until, Since::Start)
     }
 
-    fn begin(&self, until: Until, since: Since<'_>) -> Waiter {
-        let link = self.inner.lock().link.clone();
-        let modes = link.as_deref().and_then(Link::tty).and_then(|tty| tty.modes().ok());
-        // A program that is blocked reading a line takes that line; else a line editor may read it later.
-        let taken = matches!((&until, since), (Until::Text(_), Since::Typed(typed)) if is_one_line(typed))
-            && self.inner.look().is_some_and(|foreground| foreground.waiting == Some(WaitingFor::Line));
+    fn begin(&self, until: Until, since: Since) -> Waiter {
         let mut shared = self.inner.lock();
+        shared.waiting += 1;
         let text = match &until {
             Until::Text(text) => {
-                // In line mode with echo off nothing comes back. A program that reads keys may echo them itself.
-                let echoes = modes.is_some_and(|modes| modes.echo || !modes.canonical);
-                let typed = match since {
-                    Since::Typed(typed) if echoes => Some(Typed::new(typed)),
-                    _ => None,
-                };
-                let echoed_by_kernel = !taken && modes.is_some_and(|modes| modes.echo && modes.canonical);
-                let mut text = TextWait::new(text, typed);
-                if matches!(since, Since::Start) {
+                let mut text = TextWait::new(text, None);
+                if since == Since::Start {
                     text.push(Piece::Text(&shared.terminal.transcript().tail(usize::MAX)));
                 }
                 let id = shared.next_wait;
                 shared.next_wait += 1;
-                shared.waits.insert(id, Look { text, echoed_by_kernel });
+                shared.waits.insert(id, Look { text, echoed_by_kernel: false });
                 Some(id)
             }
             Until::Quiet | Until::Exit => None,
@@ -114,21 +103,39 @@ impl Session {
             session: self.clone(),
             until,
             text,
-            fresh: matches!(since, Since::Typed(_)),
+            fresh: since == Since::Now,
             received: shared.received,
             made: Instant::now(),
         }
     }
 }
 
-fn is_one_line(typed: &str) -> bool {
-    !typed.trim_end_matches(['\n', '\r']).contains(['\n', '\r'])
-}
-
 impl Drop for Waiter {
     fn drop(&mut self) {
+        let mut shared = self.session.inner.lock();
+        shared.waiting -= 1;
+        shared.touched = Instant::now();
         if let Some(id) = self.text {
-            self.session.inner.lock().waits.remove(&id);
+            shared.waits.remove(&id);
+        }
+    }
+}
+
+impl Inner {
+    /// Tells every wait for a text what is about to be typed, so that its echo is not taken for output.
+    pub(super) fn expect_echo(&self, typed: &str, modes: TtyModes) {
+        // In line mode with echo off nothing comes back. A program that reads keys may echo them itself.
+        if typed.is_empty() || (modes.canonical && !modes.echo) || self.lock().waits.is_empty() {
+            return;
+        }
+        // A program that is blocked reading a line takes that line; else a line editor may read it later, and echo it
+        // once more.
+        let one_line = !typed.trim_end_matches(['\n', '\r']).contains(['\n', '\r']);
+        let taken = one_line && self.look().is_some_and(|foreground| foreground.waiting == Some(WaitingFor::Line));
+        let typed = Typed::new(typed);
+        for look in self.lock().waits.values_mut() {
+            look.text.expect_echo(&typed);
+            look.echoed_by_kernel |= modes.canonical && !taken;
         }
     }
 }

@@ -1,5 +1,6 @@
 //! Sessions with real commands on real terminals.
 
+mod defects;
 mod support;
 mod waits;
 
