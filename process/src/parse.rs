@@ -186,6 +186,11 @@ impl Parser {
                     at += 1;
                 }
                 _ => {
+                    if let Some(letter) = scan::lone_letter(&bytes[at..]) {
+                        sink.text(letter);
+                        at += 1;
+                        continue;
+                    }
                     let end = scan::plain_run(bytes, at);
                     let cut = if end == bytes.len() { end - scan::cut_character(&bytes[at..end]) } else { end };
                     self.run(&bytes[at..cut], sink);

@@ -322,6 +322,9 @@ impl Transcript {
     ///
     /// Only spaces are what erasing (`\b \b`) leaves: a terminal shows nothing there, and the line ends at the cursor.
     fn settle(&mut self) {
+        if self.tail.is_empty() {
+            return;
+        }
         if self.tail.is_blank() {
             self.tail.clear();
         }

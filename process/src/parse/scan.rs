@@ -1,21 +1,26 @@
 //! Finding the end of plain text, many bytes at a time and without `unsafe`.
 
+use crate::sys_vector::widest;
+
+/// Bytes that are looked at together.
+const BLOCK: usize = 64;
+
 /// Whether a byte is a control that is no text.
+#[inline(always)]
 pub(super) const fn is_control(byte: u8) -> bool {
     (byte < 0x20 && byte != b'\t' && byte != b'\n') || byte == 0x7f
 }
 
+#[inline(always)]
 const fn is_special(byte: u8) -> bool {
     is_control(byte) || byte == 0xc2
 }
 
-/// Whether any byte of the block could end a run. Branch-free, so that the compiler uses vectors.
-fn any_special(block: &[u8; 64]) -> bool {
-    let mut any = 0u8;
-    for &byte in block {
-        any |= u8::from(is_special(byte));
-    }
-    any != 0
+/// How many blocks at the start have no byte that `matters`. Branch-free in a block, so that the compiler uses vectors.
+#[inline(always)]
+fn blocks_without(bytes: &[u8], matters: impl Fn(u8) -> bool) -> usize {
+    let none = |block: &&[u8; BLOCK]| block.iter().fold(0, |any, &byte| any | u8::from(matters(byte))) == 0;
+    bytes.as_chunks::<BLOCK>().0.iter().take_while(none).count()
 }
 
 const ONES: u64 = 0x0101_0101_0101_0101;
@@ -41,17 +46,11 @@ fn next_special(bytes: &[u8], mut at: usize) -> usize {
     loop {
         let rest = &bytes[at..];
         if words >= 4 {
-            let mut blocks = 0;
-            for block in rest.as_chunks::<64>().0 {
-                if any_special(block) {
-                    break;
-                }
-                blocks += 1;
-            }
-            at += blocks * 64;
-            // The hit is in the next 64 bytes, or fewer than that are left.
+            let blocks = widest(|| blocks_without(rest, is_special));
+            at += blocks * BLOCK;
+            // The hit is in the next block, or fewer bytes than that are left.
             words = -8;
-            if blocks == 0 && rest.len() < 64 {
+            if blocks == 0 && rest.len() < BLOCK {
                 words = i32::MIN;
             }
             continue;
@@ -82,6 +81,20 @@ pub(super) fn plain_run(bytes: &[u8], at: usize) -> usize {
     }
 }
 
+/// A run of one printable ASCII character in front of a control; finding and checking a run costs many times that.
+#[inline]
+pub(super) fn lone_letter(bytes: &[u8]) -> Option<&'static str> {
+    const ASCII: &str =
+        " !\"#$%&'()*+,-./0123456789:;<=>?@ABCDEFGHIJKLMNOPQRSTUVWXYZ[\\]^_`abcdefghijklmnopqrstuvwxyz{|}~";
+    match *bytes {
+        [letter, next, ..] if is_control(next) => {
+            let at = usize::from(letter).checked_sub(0x20)?;
+            ASCII.get(at..at + 1)
+        }
+        _ => None,
+    }
+}
+
 /// How many bytes at the end of `run` are the start of a UTF-8 character that is not whole.
 pub(super) fn cut_character(run: &[u8]) -> usize {
     for back in 1..=run.len().min(3) {
@@ -102,17 +115,7 @@ pub(super) fn cut_character(run: &[u8]) -> usize {
 /// The index of the first byte in `bytes` that can matter inside a control string: a C0 control or 0xC2.
 pub(super) fn string_run(bytes: &[u8]) -> usize {
     let matters = |byte: u8| byte < 0x20 || byte == 0xc2;
-    let mut at = 0;
-    for block in bytes.as_chunks::<64>().0 {
-        let mut any = 0u8;
-        for &byte in block {
-            any |= u8::from(matters(byte));
-        }
-        if any != 0 {
-            break;
-        }
-        at += 64;
-    }
+    let at = widest(|| blocks_without(bytes, matters)) * BLOCK;
     bytes[at..].iter().position(|&byte| matters(byte)).map_or(bytes.len(), |n| at + n)
 }
 
@@ -131,6 +134,18 @@ mod tests {
                     assert_eq!(next_special(&bytes, 0), expected, "byte {byte:#x} at {place} of {len}");
                 }
             }
+        }
+    }
+
+    #[test]
+    fn lone_letters_are_themselves() {
+        for byte in 0..=255u8 {
+            let printable = (0x20..=0x7e).contains(&byte);
+            let text = [byte];
+            let expected = if printable { std::str::from_utf8(&text).ok() } else { None };
+            assert_eq!(lone_letter(&[byte, b'\r']), expected);
+            assert_eq!(lone_letter(&[byte, b'a']), None);
+            assert_eq!(lone_letter(&[byte]), None);
         }
     }
 

@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use crate::parse::Csi;
 use crate::screen::{LineFeed, Screen, Size};
+use crate::sys_vector::widest;
 
 /// Bytes that may wait, at least; a large screen may need more.
 const LIMIT: usize = 64 * 1024;
@@ -164,7 +165,7 @@ impl Pending {
 pub(super) fn is_plain(bytes: &[u8]) -> bool {
     let printable = |bytes: &[u8]| bytes.iter().fold(true, |all, byte| all & matches!(byte, 0x20..=0x7e));
     let (blocks, rest) = bytes.as_chunks::<64>();
-    blocks.iter().all(|block| printable(block)) && printable(rest)
+    widest(|| blocks.iter().all(|block| printable(block))) && printable(rest)
 }
 
 /// Whether a sequence changes nothing but the current row and no mode of the screen.

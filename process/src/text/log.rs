@@ -99,7 +99,8 @@ impl Log {
         self.end -= chars as u64;
         while bytes > 0 {
             let Some(block) = self.blocks.back_mut() else { break };
-            if block.text.len() > bytes {
+            // Kept when it becomes empty, since the next version of the line goes there.
+            if block.text.len() >= bytes {
                 block.text.truncate(block.text.len() - bytes);
                 block.chars -= chars;
                 break;
