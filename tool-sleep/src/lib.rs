@@ -106,6 +106,8 @@ impl Sleep {
         // The range comes from the configuration, so no attribute can state it.
         input["properties"]["ms"]["minimum"] = json!(1);
         input["properties"]["ms"]["maximum"] = json!(config.max_ms);
+        // An argument that may be left out is not one that may be `null`.
+        input["properties"]["reason"]["type"] = json!("string");
         let spec = ToolSpec::new("sleep", DESCRIPTION, input)
             .with_title("Sleep")
             .with_output_schema(Value::from(schema_for!(Slept)))
@@ -115,6 +117,9 @@ impl Sleep {
 
     fn parse(&self, arguments: Value) -> Result<Duration, ToolError> {
         // The bus has checked the schema; a host without it gets an error as well.
+        if arguments.get("reason").is_some_and(Value::is_null) {
+            return Err(ToolError::argument("reason", "got null, allowed is a text"));
+        }
         let Arguments { ms, .. } = serde_json::from_value(arguments)
             .map_err(|error| ToolError::new(ToolErrorKind::InvalidArguments, error.to_string()))?;
         if !(1..=self.max_ms).contains(&ms) {

@@ -55,6 +55,7 @@ async fn refuses_what_is_out_of_range_and_waits_not_at_all() {
         (json!({"ms": 0}), "argument `ms`: got 0, allowed is 1 to 300000"),
         (json!({"ms": 300_001}), "argument `ms`: got 300001, allowed is 1 to 300000"),
         (json!({}), "missing field `ms`"),
+        (json!({"ms": 1, "reason": null}), "argument `reason`: got null, allowed is a text"),
         (json!({"ms": 1, "seconds": 2}), "unknown field `seconds`, expected `ms` or `reason`"),
     ] {
         let error = call(arguments, &ctx).await.unwrap_err();
@@ -77,6 +78,8 @@ fn the_schema_states_the_configured_range() {
     let schema = &tool.spec().input_schema;
     assert_eq!(schema["properties"]["ms"]["minimum"], 1);
     assert_eq!(schema["properties"]["ms"]["maximum"], 1_000);
+    assert_eq!(schema["properties"]["reason"]["type"], "string");
+    assert_eq!(schema["required"], json!(["ms"]));
     assert_eq!(schema["additionalProperties"], false);
     for (name, property) in schema["properties"].as_object().unwrap() {
         assert!(property["description"].is_string(), "{name} has no description");
