@@ -8,8 +8,9 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Config {
-    /// The shell that runs `SHELL -c command`: an absolute path, or a name that is looked up in `PATH`. Without it:
-    /// `$SHELL` if that is bash, else bash, else `/bin/sh`.
+    /// The shell that runs `SHELL -c command`: bash, sh, dash or zsh, whose grammar a permission can be decided by. An
+    /// absolute path, or a name that is looked up in `PATH`. Without it: `$SHELL` if that is bash, else bash, else
+    /// `/bin/sh`.
     pub shell: Option<PathBuf>,
     /// Columns of a new terminal. Default 120.
     pub cols: u16,
@@ -88,6 +89,9 @@ pub struct ConfigError {
 /// The largest side of a terminal that a call may ask for.
 pub(crate) const MAX_SIDE: u16 = 1_000;
 
+/// The shells that can be set. Others have a grammar of their own: what was approved would not be what runs.
+const SHELLS: [&str; 4] = ["bash", "sh", "dash", "zsh"];
+
 const DAY_MS: u64 = 24 * 60 * 60 * 1000;
 
 impl Config {
@@ -97,9 +101,12 @@ impl Config {
     /// The first field that makes no sense, with what it is and what is allowed.
     pub fn validate(&self) -> Result<(), ConfigError> {
         if let Some(shell) = &self.shell {
-            let relative_path = shell.is_relative() && shell.components().count() != 1;
-            if shell.as_os_str().is_empty() || relative_path {
-                let problem = format!("got {shell:?}; it must be an absolute path or a program name");
+            let is_known = shell.file_name().is_some_and(|name| SHELLS.iter().any(|known| name == *known));
+            let is_relative_path = shell.is_relative() && shell.components().count() != 1;
+            if !is_known || is_relative_path {
+                let problem = format!(
+                    "got {shell:?}; allowed is bash, sh, dash or zsh, by its name or by an absolute path to it"
+                );
                 return Err(ConfigError { key: "shell", problem });
             }
         }
@@ -148,10 +155,14 @@ mod tests {
         check(serde_json::json!({}), Ok(()));
         check(serde_json::json!({"shell": "zsh"}), Ok(()));
         check(serde_json::json!({"shell": "/bin/zsh"}), Ok(()));
-        check(
-            serde_json::json!({"shell": "bin/zsh"}),
-            Err(r#"`shell`: got "bin/zsh"; it must be an absolute path or a program name"#),
-        );
+        for shell in ["bash", "sh", "/usr/bin/dash"] {
+            check(serde_json::json!({"shell": shell}), Ok(()));
+        }
+        for shell in ["bin/zsh", "fish", "/usr/bin/fish", "python3", "", "/", "zsh -f"] {
+            let allowed = "allowed is bash, sh, dash or zsh, by its name or by an absolute path to it";
+            let expected = format!("`shell`: got {shell:?}; {allowed}");
+            check(serde_json::json!({"shell": shell}), Err(&expected));
+        }
         check(serde_json::json!({"rows": 0}), Err("`rows`: got 0; allowed is 1 to 1000"));
         check(serde_json::json!({"max_chars": 60_000}), Err("`max_chars`: got 60000; allowed is 1 to 50000"));
         check(serde_json::json!({"wait_limit_ms": 500}), Err("`start_wait_ms`: got 1000; allowed is 0 to 500"));

@@ -140,6 +140,10 @@ impl Request {
                 max_chars: arguments.max_chars.unwrap_or(config.max_chars),
                 wait: wait(config.read_wait_ms),
             },
+            Action::Resize if arguments.cols.is_none() && arguments.rows.is_none() => {
+                id()?;
+                return Err(ToolError::argument("cols", "is missing, and so is `rows`; `resize` needs both"));
+            }
             Action::Resize => Self::Resize {
                 id: id()?,
                 cols: arguments.cols.ok_or_else(|| missing("cols", action))?,
@@ -192,7 +196,12 @@ fn belongs(name: &str, action: Action) -> Result<(), ToolError> {
 fn check(name: &str, value: &mut Value, config: &Config) -> Result<(), String> {
     match name {
         "id" => text(value, 1, 64, Nul::Refused),
-        "command" => text(value, 1, usize::MAX, Nul::Refused),
+        "command" => match text(value, 1, usize::MAX, Nul::Refused) {
+            Ok(()) if value.as_str().is_some_and(|command| command.trim().is_empty()) => {
+                Err("is only blanks".to_owned())
+            }
+            outcome => outcome,
+        },
         "workdir" => text(value, 1, usize::MAX, Nul::Refused),
         // A NUL in the input is the key ctrl-space.
         "input" => text(value, 0, config.input_limit, Nul::Allowed),

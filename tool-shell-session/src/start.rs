@@ -123,7 +123,7 @@ mod tests {
         assert_eq!(shell(None, &env(&[("PATH", ""), ("SHELL", bash.to_str().unwrap())])), bash);
         let zsh = program("zsh", 0o755);
         assert_eq!(shell(Some(Path::new("zsh")), &path(dir.path())), zsh);
-        assert_eq!(shell(Some(Path::new("fish")), &path(dir.path())), Path::new("fish"));
+        assert_eq!(shell(Some(Path::new("dash")), &path(dir.path())), Path::new("dash"));
         assert_eq!(shell(Some(Path::new("/opt/zsh")), &path(dir.path())), Path::new("/opt/zsh"));
     }
 }

@@ -70,6 +70,9 @@ fn missing_arguments_are_named() {
     }
     check(json!({"action": "start"}), "argument `command`: is missing; `start` needs it");
     check(json!({"action": "resize", "id": "s1", "rows": 5}), "argument `cols`: is missing; `resize` needs it");
+    check(json!({"action": "resize", "id": "s1", "cols": 5}), "argument `rows`: is missing; `resize` needs it");
+    let both = "argument `cols`: is missing, and so is `rows`; `resize` needs both";
+    check(json!({"action": "resize", "id": "s1"}), both);
     check(json!({"action": "signal", "id": "s1"}), "argument `signal`: is missing; `signal` needs it");
     let report = Request::parse(json!({"action": "write", "id": "s1"}), &Config::default()).unwrap_err().report();
     assert!(report.starts_with("argument `input`: is empty or missing, and so is `keys`\nhint: give"), "{report}");
@@ -102,12 +105,37 @@ fn numbers_out_of_range_are_refused_not_clamped() {
 }
 
 #[test]
+fn a_null_is_no_value() {
+    for (action, name) in [
+        ("start", "command"),
+        ("start", "workdir"),
+        ("start", "env"),
+        ("start", "cols"),
+        ("write", "input"),
+        ("write", "keys"),
+        ("read", "id"),
+        ("read", "view"),
+        ("read", "maxChars"),
+        ("read", "until"),
+        ("read", "waitMs"),
+        ("signal", "signal"),
+    ] {
+        let error = Request::parse(json!({"action": action, name: null}), &Config::default()).unwrap_err();
+        let report = error.report();
+        assert!(report.starts_with(&format!("argument `{name}`: got null; allowed is ")), "{report}");
+    }
+}
+
+#[test]
 fn texts_that_cannot_be_given_are_refused() {
     let nul = "contains a NUL character, which no program can be given";
     check(json!({"action": "start", "command": "a\0b"}), &format!("argument `command`: {nul}"));
     check(json!({"action": "start", "command": "a", "workdir": "/\0"}), &format!("argument `workdir`: {nul}"));
     check(json!({"action": "start", "command": "a", "env": {"A": "\0"}}), &format!("argument `env`: `A` {nul}"));
     check(json!({"action": "start", "command": ""}), "argument `command`: is empty");
+    for blanks in [" ", "\t\n ", "\u{a0}"] {
+        check(json!({"action": "start", "command": blanks}), "argument `command`: is only blanks");
+    }
     check(json!({"action": "start", "command": ["ls"]}), "argument `command`: got [\"ls\"]; allowed is a text");
     check(
         json!({"action": "start", "command": "a", "env": {"A=B": "c"}}),
