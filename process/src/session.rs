@@ -93,8 +93,6 @@ struct Shared {
     /// The command's process tree; gone together with `link`.
     child: Option<Arc<Child>>,
     waits: BTreeMap<u64, Look>,
-    /// Calls that wait now: a session that somebody waits for is not idle.
-    waiting: usize,
     next_wait: u64,
     /// Bytes that came so far.
     received: u64,

@@ -165,7 +165,6 @@ impl Session {
                 child: Some(Arc::new(parts.child)),
                 cursor: Cursor::default(),
                 waits: std::collections::BTreeMap::new(),
-                waiting: 0,
                 next_wait: 0,
                 received: 0,
                 output_awaited: false,
@@ -333,10 +332,7 @@ impl Inner {
     /// Stops a session that is over its time; returns when to look again.
     fn sweep(self: &Arc<Self>) -> Instant {
         let now = Instant::now();
-        let idle_at = {
-            let shared = self.lock();
-            if shared.waiting > 0 { now } else { shared.touched }
-        } + self.limits.idle;
+        let idle_at = self.lock().touched + self.limits.idle;
         let over_at = self.started + self.limits.lifetime;
         let because = if now >= over_at {
             EndedBecause::Lifetime

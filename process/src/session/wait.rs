@@ -85,7 +85,6 @@ impl Session {
 
     fn begin(&self, until: Until, since: Since) -> Waiter {
         let mut shared = self.inner.lock();
-        shared.waiting += 1;
         let text = match &until {
             Until::Text(text) => {
                 let mut text = TextWait::new(text, None);
@@ -112,11 +111,8 @@ impl Session {
 
 impl Drop for Waiter {
     fn drop(&mut self) {
-        let mut shared = self.session.inner.lock();
-        shared.waiting -= 1;
-        shared.touched = Instant::now();
         if let Some(id) = self.text {
-            shared.waits.remove(&id);
+            self.session.inner.lock().waits.remove(&id);
         }
     }
 }

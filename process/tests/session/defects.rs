@@ -89,22 +89,6 @@ async fn a_secret_is_one_line() {
 }
 
 #[tokio::test]
-async fn a_session_that_somebody_waits_for_is_not_idle() {
-    let limits = SessionLimits { idle: Duration::from_millis(300), ..SessionLimits::default() };
-    let bench = bench_with(process::PoolConfig { session: limits, ..config() });
-    let session = bench.start("sleep 1.5; echo done; sleep 300").await;
-    assert_eq!(session.waiter(Until::Text("done".into()), None).wait(PATIENCE).await, Reason::Text);
-    assert_eq!(session.status().await.state, State::Running);
-    // Nobody waits any more: now it is.
-    let begin = Instant::now();
-    while session.is_running() {
-        assert!(begin.elapsed() < PATIENCE, "it was never stopped");
-        tokio::time::sleep(Duration::from_millis(20)).await;
-    }
-    assert_eq!(session.status().await.ended_because, Some(EndedBecause::Idle));
-}
-
-#[tokio::test]
 async fn a_stopped_program_wants_no_input() {
     let bench = bench();
     let session = bench.start("exec cat").await;
