@@ -25,16 +25,20 @@ pub(crate) fn private_kib(pid: u32) -> Result<f64> {
     Ok(["Private_Clean:", "Private_Dirty:"].iter().map(|name| number(&text, name)).sum())
 }
 
-/// Memory that this process never wrote to a file and has in use, in KiB.
+/// The same of this process.
 pub(crate) fn own_kib() -> Result<f64> {
     private_kib(std::process::id())
 }
 
-/// How often each thread of a process went to sleep or was interrupted, in all.
-pub(crate) fn switches(pid: u32) -> Result<f64> {
+/// How often the threads of a process went to sleep or were interrupted, in all, but for one thread.
+pub(crate) fn switches(pid: u32, but_for: Option<u32>) -> Result<f64> {
     let mut switches = 0.0;
     for task in fs::read_dir(format!("/proc/{pid}/task"))? {
-        let text = fs::read_to_string(task?.path().join("status"))?;
+        let task = task?;
+        if task.file_name().to_str().and_then(|name| name.parse().ok()) == but_for {
+            continue;
+        }
+        let text = fs::read_to_string(task.path().join("status"))?;
         switches += number(&text, "voluntary_ctxt_switches:") + number(&text, "nonvoluntary_ctxt_switches:");
     }
     Ok(switches)
