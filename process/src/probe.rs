@@ -49,6 +49,7 @@ pub(crate) struct Foreground {
 
 /// How one thread sleeps, as far as it matters here.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(not(target_os = "linux"), expect(dead_code, reason = "only Linux tells how a process sleeps"))]
 enum Sleep {
     /// In a read of the terminal.
     Reading,
