@@ -27,9 +27,13 @@ pub struct EngineConfig {
     pub launcher: LauncherConfig,
 }
 
+/// Threads that read. A read of a terminal may wait in the kernel for output on its way, so that two are not enough
+/// for a session that answers beside several that flood; idle ones cost nothing.
+const THREADS: usize = 4;
+
 /// Starts commands and supervises them, shared by every tool; cheap to clone.
 ///
-/// An engine starts nothing before the first command: no thread, no process. Its tasks run on two threads of its own,
+/// An engine starts nothing before the first command: no thread, no process. Its tasks run on a few threads of its own,
 /// so a host whose runtime is busy, or has one thread, does not slow a command's output. When the last clone is
 /// dropped the tasks end and every command is stopped.
 #[derive(Clone, Debug)]
@@ -94,7 +98,7 @@ impl Inner {
                     return Ok(runtime.handle().clone());
                 }
                 let started = tokio::runtime::Builder::new_multi_thread()
-                    .worker_threads(2)
+                    .worker_threads(THREADS)
                     .thread_name("process-io")
                     .enable_all()
                     .build()?;
