@@ -100,16 +100,13 @@ pub struct TextWait {
 
 impl TextWait {
     /// Starts to look for `needle` in what is pushed from now on. An empty needle is found at once.
-    ///
-    /// `typed` is what is typed at the same moment, if anything.
-    pub fn new(needle: &str, typed: Option<Typed>) -> Self {
+    pub fn new(needle: &str) -> Self {
         let needle = needle.replace("\r\n", "\n");
-        let lines = typed.unwrap_or_default().lines;
         Self {
             matched: needle.is_empty(),
             needle: Pattern::new(&needle),
             progress: Progress::default(),
-            first: Pass::new(lines.iter().map(|line| Arc::new(Pattern::new(line)))),
+            first: Pass::default(),
             second: Pass::default(),
             second_allowed: false,
             at: 0,
@@ -120,7 +117,7 @@ impl TextWait {
         }
     }
 
-    /// Masks the echo of more typed lines, for example those of another call.
+    /// Masks the echo of lines that are about to be typed.
     pub fn expect_echo(&mut self, typed: &Typed) {
         for line in &typed.lines {
             self.first.expect(Arc::new(Pattern::new(line)));
@@ -131,13 +128,6 @@ impl TextWait {
     /// later.
     pub fn allow_second_echo(&mut self) {
         self.second_allowed = true;
-    }
-
-    /// The terminal does not echo: nothing is masked any more, and what was in doubt counts.
-    pub fn no_echo(&mut self) {
-        self.first.clear();
-        self.second.clear();
-        self.settle();
     }
 
     /// Whether the text has come.

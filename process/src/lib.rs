@@ -32,8 +32,8 @@ pub use pty::{Pty, PtySettings, PtySize, TtyModes, TtySignal};
 pub use probe::WaitingFor;
 #[cfg(unix)]
 pub use session::{
-    Ended, EndedBecause, Input, LONGEST_LINE, Reason, Session, SessionLimits, Signal, SignalError, Signalled, State,
-    Status, UnknownSignal, Until, Waiter, WriteError, signal_name,
+    Ended, EndedBecause, Input, LONGEST_LINE, Reason, Session, SessionLimits, Signal, SignalError, Signalled, Since,
+    State, Status, UnknownSignal, Until, Waiter, WriteError, signal_name,
 };
 
 pub mod echo;

@@ -19,7 +19,7 @@ use tokio::sync::Notify;
 pub use self::input::{Input, LONGEST_LINE, WriteError};
 pub use self::signal::{Signal, SignalError, Signalled, UnknownSignal, signal_name};
 pub use self::status::{EndedBecause, State, Status};
-pub use self::wait::{Reason, Until, Waiter};
+pub use self::wait::{Reason, Since, Until, Waiter};
 
 use crate::Owner;
 use crate::echo::TextWait;

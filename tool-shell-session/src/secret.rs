@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use process::{Session, Until, WaitingFor};
+use process::{Session, Since, Until, WaitingFor};
 use tool_api::{Secret, SecretAnswer, SecretRequest, ToolContext, ToolError, ToolErrorKind};
 
 use crate::render::one_line;
@@ -129,7 +129,7 @@ async fn prompt(session: &Session) -> (String, String) {
         let mut rows = screen.rows.iter().take(screen.cursor.row + 1).rev().map(|row| row.trim());
         let here = rows.next().unwrap_or_default();
         if here.is_empty() && session.is_running() && begin.elapsed() < PROMPT_TIME {
-            session.waiter(Until::Quiet, Some("")).wait(PROMPT_TIME / 10).await;
+            session.waiter(Until::Quiet, Since::Now).wait(PROMPT_TIME / 10).await;
             continue;
         }
         let line = if here.is_empty() { rows.find(|row| !row.is_empty()).unwrap_or_default() } else { here };

@@ -6,7 +6,8 @@ use std::time::{Duration, Instant};
 use async_trait::async_trait;
 use process::screen::Size;
 use process::{
-    EndedBecause, Engine, Input, Owner, Pool, PoolConfig, PtySize, Session, SessionLimits, Signal, Until, Waiter,
+    EndedBecause, Engine, Input, Owner, Pool, PoolConfig, PtySize, Session, SessionLimits, Signal, Since, Until,
+    Waiter,
 };
 use tool_api::{
     ChatId, CommandEffect, CommandKind, Effect, PermissionRequest, Scope, Tool, ToolCall, ToolContext, ToolError,
@@ -100,14 +101,14 @@ impl ShellSession {
         let begin = Instant::now();
         let start = process::Start { command, spec, retained_chars: self.config.retained_chars };
         let session = self.pool.start(&owner(ctx), start).await.map_err(error::start)?;
-        let waiter = session.first_waiter(until(&wait));
+        let waiter = session.waiter(until(&wait), Since::Start);
         let (reason, take) = wait_for(ctx, begin, waiter, wait.time, Take::Text(self.config.max_chars)).await;
         Ok(outcome(&session, reason, take).await)
     }
 
-    async fn write(&self, session: Session, input: Input, typed: &str, wait: Wait, ctx: &ToolContext) -> Answered {
+    async fn write(&self, session: Session, input: Input, wait: Wait, ctx: &ToolContext) -> Answered {
         let begin = Instant::now();
-        let waiter = session.waiter(until(&wait), Some(typed));
+        let waiter = session.waiter(until(&wait), Since::Now);
         self.prompts.forget(session.id());
         match unless_cancelled(ctx, session.write(&input, self.write_deadline(ctx))).await {
             Some(Ok(())) => {}
@@ -124,7 +125,7 @@ impl ShellSession {
 
     async fn read(&self, session: Session, take: Take, wait: Wait, ctx: &ToolContext) -> Answered {
         let mut begin = Instant::now();
-        let mut waiter = session.waiter(until(&wait), None);
+        let mut waiter = session.waiter(until(&wait), Since::Unread);
         let mut time = wait.time;
         let mut note = None;
         match self.prompts.ask(&session, ctx).await? {
@@ -133,7 +134,7 @@ impl ShellSession {
             Answer::Note(text) => note = Some(text),
             Answer::Secret(secret) => {
                 begin = Instant::now();
-                waiter = session.waiter(until(&wait), Some(""));
+                waiter = session.waiter(until(&wait), Since::Now);
                 let typed = session.type_secret(secret.expose(), self.write_deadline(ctx));
                 match unless_cancelled(ctx, typed).await {
                     Some(Ok(())) => {}
@@ -156,7 +157,7 @@ impl ShellSession {
     async fn signal(&self, session: Session, name: &str, ctx: &ToolContext) -> Answered {
         let signal: Signal = name.parse().map_err(|error| error::signal_name(&error))?;
         self.prompts.forget(session.id());
-        let effect = session.waiter(Until::Exit, Some(""));
+        let effect = session.waiter(Until::Exit, Since::Now);
         let who = match session.signal(signal) {
             Ok(who) => who,
             Err(error) => return Err(error::signal(&session, error).await),
@@ -218,8 +219,8 @@ impl Tool for ShellSession {
             Request::Start(start) => self.start(start, ctx).await?,
             Request::Write { id, input, keys, wait } => {
                 let session = self.find(&id, ctx)?;
-                let typed = keys.into_iter().fold(Input::new().text(input.as_str()), Input::key);
-                self.write(session, typed, &input, wait, ctx).await?
+                let typed = keys.into_iter().fold(Input::new().text(input), Input::key);
+                self.write(session, typed, wait, ctx).await?
             }
             Request::Read { id, view, max_chars, wait } => {
                 let take = match view {

@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use process::pty::PtySettings;
-use process::{Reason, Until};
+use process::{Reason, Since, Until};
 
 use crate::engine::{Bench, PATIENCE, RETAINED};
 use crate::floor::Floor;
@@ -64,7 +64,7 @@ fn ours(bench: &Bench, argv: &[&str]) -> Result<f64> {
             sessions.push(bench.start(argv, PtySettings::default()).await?);
         }
         for session in &sessions {
-            if session.first_waiter(Until::Exit).wait(PATIENCE).await != Reason::Exit {
+            if session.waiter(Until::Exit, Since::Start).wait(PATIENCE).await != Reason::Exit {
                 return Err("a session did not end".into());
             }
         }

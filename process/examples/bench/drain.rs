@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use process::pty::PtySettings;
-use process::{Reason, Until};
+use process::{Reason, Since, Until};
 
 use crate::engine::{Bench, PATIENCE};
 use crate::floor::Floor;
@@ -71,7 +71,7 @@ fn drain_ours(bench: &Bench, argv: &[&str]) -> Result<Times> {
     let (begun, cpu) = (Instant::now(), proc::cpu_ms()?);
     let read = bench.block_on(async {
         let session = bench.start(argv, PtySettings::default()).await?;
-        let reason = session.first_waiter(Until::Exit).wait(PATIENCE).await;
+        let reason = session.waiter(Until::Exit, Since::Start).wait(PATIENCE).await;
         Ok::<_, Box<dyn std::error::Error>>((reason, session.read(usize::MAX)))
     });
     let times = (begun.elapsed().as_secs_f64() * 1e3, proc::cpu_ms()? - cpu);

@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use process::pty::PtySettings;
-use process::{Input, Reason, Session, Until};
+use process::{Input, Reason, Session, Since, Until};
 
 use crate::engine::{Bench, PATIENCE};
 use crate::floor::Floor;
@@ -95,7 +95,7 @@ fn echoes(bench: &Bench, session: &Session, lines: usize) -> Result<Vec<f64>> {
         for number in 0..lines {
             let line = format!("line {number};\n");
             let begun = Instant::now();
-            let waiter = session.waiter(Until::Text(line.trim_end().to_owned()), None);
+            let waiter = session.waiter(Until::Text(line.trim_end().to_owned()), Since::Unread);
             session.write(&Input::new().text(&line), PATIENCE).await?;
             let reason = waiter.wait(PATIENCE).await;
             times.push(begun.elapsed().as_secs_f64() * 1e6);

@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use process::Until;
 use process::pty::PtySettings;
+use process::{Since, Until};
 
 use crate::engine::{Bench, PATIENCE, RETAINED};
 use crate::row::{Limit, median, print_alone};
@@ -66,7 +66,7 @@ fn start(bench: &Bench, sessions: usize, script: &str) -> Result<()> {
         for _ in 0..sessions {
             let session = bench.start(&["sh", "-c", script], PtySettings::default()).await?;
             if script.contains("done-printing") {
-                session.first_waiter(Until::Text("\ndone-printing".to_owned())).wait(PATIENCE).await;
+                session.waiter(Until::Text("\ndone-printing".to_owned()), Since::Start).wait(PATIENCE).await;
             }
         }
         Ok(())

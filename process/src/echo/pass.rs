@@ -20,12 +20,6 @@ pub(super) struct Pass {
 }
 
 impl Pass {
-    pub(super) fn new(lines: impl Iterator<Item = Arc<Pattern>>) -> Self {
-        let mut pass = Self::default();
-        lines.for_each(|line| pass.expect(line));
-        pass
-    }
-
     pub(super) fn expect(&mut self, line: Arc<Pattern>) {
         self.lines.push_back(Expected { line, progress: Progress::default() });
     }
@@ -63,9 +57,5 @@ impl Pass {
     /// taken back.
     pub(super) fn reach(&self, doubt: bool) -> usize {
         self.lines.iter().take(AHEAD).map(|expected| expected.progress.reach(doubt)).max().unwrap_or(0)
-    }
-
-    pub(super) fn clear(&mut self) {
-        self.lines.clear();
     }
 }

@@ -62,32 +62,22 @@ pub struct Waiter {
 
 /// From when on output counts for a wait.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Since {
-    /// The start of the session.
+pub enum Since {
+    /// The start of the session: for whoever started it.
     Start,
     /// The making of the wait; what is unread by then counts as output that came, but no text in it.
     Unread,
-    /// The making of the wait.
+    /// The making of the wait: for whoever is about to type.
     Now,
 }
 
 impl Session {
-    /// Begins a wait. With `typed`, the input that is about to be written, only output from now on counts and the
-    /// echo of the input never matches a text.
-    pub fn waiter(&self, until: Until, typed: Option<&str>) -> Waiter {
-        self.begin(until, if typed.is_some() { Since::Now } else { Since::Unread })
-    }
-
-    /// Begins a wait of whoever started the session: all that it printed so far counts, too.
-    pub fn first_waiter(&self, until: Until) -> Waiter {
-        self.begin(until, Since::Start)
-    }
-
-    fn begin(&self, until: Until, since: Since) -> Waiter {
+    /// Begins a wait for which output counts from `since` on. The echo of what is typed meanwhile never matches a text.
+    pub fn waiter(&self, until: Until, since: Since) -> Waiter {
         let mut shared = self.inner.lock();
         let text = match &until {
             Until::Text(text) => {
-                let mut text = TextWait::new(text, None);
+                let mut text = TextWait::new(text);
                 if since == Since::Start {
                     text.push(Piece::Text(&shared.terminal.transcript().tail(usize::MAX)));
                 }

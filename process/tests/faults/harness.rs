@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use process::{
     CommandSpec, Engine, EngineConfig, Input, Output, Owner, Pool, PoolConfig, PtySettings, PtySize, Reason, Session,
-    SessionLimits, Start, StartError, State, Stdio, Until,
+    SessionLimits, Since, Start, StartError, State, Stdio, Until,
 };
 
 use crate::measure::{Holdings, PATIENCE, assert_back_to, processes_of};
@@ -255,7 +255,7 @@ impl Bench {
 /// Waits for a text and returns all output up to then.
 #[track_caller]
 pub(crate) fn until_text(session: &Session, text: &str) -> impl Future<Output = String> {
-    let waiter = session.waiter(Until::Text(text.to_owned()), None);
+    let waiter = session.waiter(Until::Text(text.to_owned()), Since::Unread);
     let (session, text) = (session.clone(), text.to_owned());
     let location = std::panic::Location::caller();
     async move {
@@ -263,7 +263,7 @@ pub(crate) fn until_text(session: &Session, text: &str) -> impl Future<Output = 
         let mut waiter = Some(waiter);
         let end = Instant::now() + PATIENCE;
         while !seen.contains(&text) {
-            let again = || session.waiter(Until::Text(text.clone()), None);
+            let again = || session.waiter(Until::Text(text.clone()), Since::Unread);
             let reason = waiter.take().unwrap_or_else(again).wait(PATIENCE).await;
             seen.push_str(&session.read(usize::MAX).text);
             // A program that waits for a line may print on all the same.
@@ -278,7 +278,7 @@ pub(crate) fn until_text(session: &Session, text: &str) -> impl Future<Output = 
 pub(crate) async fn until_exit(session: &Session) -> String {
     let end = Instant::now() + 4 * PATIENCE;
     // What waits for a line is no end.
-    while session.waiter(Until::Exit, None).wait(PATIENCE).await != Reason::Exit {
+    while session.waiter(Until::Exit, Since::Unread).wait(PATIENCE).await != Reason::Exit {
         assert!(Instant::now() < end, "{}: {:?}", session.command(), session.status().await);
     }
     session.read(usize::MAX).text

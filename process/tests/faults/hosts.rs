@@ -5,7 +5,7 @@ use std::process::{Child, ChildStdout, Command, ExitStatus, Stdio};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use process::{EndedBecause, Engine, EngineConfig, Reason, Session, SpawnErrorKind, StartError, State, Until};
+use process::{EndedBecause, Engine, EngineConfig, Reason, Session, Since, SpawnErrorKind, StartError, State, Until};
 
 use crate::harness::{numbers, owner, piped, silent, spec, start_in, type_text, until_text, wide};
 use crate::measure::{Holdings, PATIENCE};
@@ -131,7 +131,7 @@ async fn storm() {
                 let script = "sleep 5 & setsid sleep 6 & head -c 5000 /dev/zero | tr '\\0' x; exit 7";
                 let chat = owner(&format!("worker {worker}"));
                 let session = start_in(&pool, &chat, spec(&["sh", "-c", script])).await.unwrap();
-                assert_eq!(session.waiter(Until::Exit, None).wait(PATIENCE).await, Reason::Exit);
+                assert_eq!(session.waiter(Until::Exit, Since::Unread).wait(PATIENCE).await, Reason::Exit);
                 if count.fetch_add(1, std::sync::atomic::Ordering::Relaxed) == 100 {
                     say("ready");
                 }
@@ -204,7 +204,7 @@ async fn full(kind: &str) {
 }
 
 async fn echoes(session: &Session, line: &str) {
-    let waiter = session.waiter(Until::Text(line.to_owned()), None);
+    let waiter = session.waiter(Until::Text(line.to_owned()), Since::Unread);
     type_text(session, line).await;
     assert_eq!(waiter.wait(PATIENCE).await, Reason::Text, "{line}");
 }
@@ -223,7 +223,8 @@ async fn clock(stamp: &str) {
     until_text(&session, "ready").await;
     for offset in ["+3600s", "-3600s", "+0s"] {
         let (began, before) = (Instant::now(), wall());
-        let waiting = tokio::spawn(session.waiter(Until::Text("never".into()), None).wait(Duration::from_millis(600)));
+        let waiting =
+            tokio::spawn(session.waiter(Until::Text("never".into()), Since::Unread).wait(Duration::from_millis(600)));
         jump(offset);
         while wall().abs_diff(before) < 1800 {
             assert!(began.elapsed() < PATIENCE, "the clock does not jump");

@@ -4,7 +4,9 @@ use std::time::{Duration, Instant};
 
 use nix::sys::signal::{Signal as Number, kill};
 use nix::unistd::Pid;
-use process::{EndedBecause, Input, LONGEST_LINE, Reason, Session, Signal, State, Until, WaitingFor, WriteError};
+use process::{
+    EndedBecause, Input, LONGEST_LINE, Reason, Session, Signal, Since, State, Until, WaitingFor, WriteError,
+};
 
 use crate::harness::{Shared, alone, code, numbers, spec, type_text, until_exit, until_text};
 use crate::measure::{PATIENCE, cpu_time, has_program, note};
@@ -165,7 +167,7 @@ fn secret_prompts_are_recognised() {
                 tokio::time::sleep(Duration::from_millis(1)).await;
             }
             note(format!("{} asks for a secret: seen after {:?}", argv[0], begin.elapsed()));
-            assert_eq!(session.waiter(Until::Quiet, None).wait(PATIENCE).await, Reason::Input);
+            assert_eq!(session.waiter(Until::Quiet, Since::Unread).wait(PATIENCE).await, Reason::Input);
             session.stop(EndedBecause::Killed).await;
         }
     });
@@ -208,7 +210,7 @@ fn a_stop_character_does_not_freeze_the_output() {
         until_text(&session, "tick").await;
         type_text(&session, "\x13").await;
         for _ in 0..3 {
-            let waiter = session.waiter(Until::Text("tick".into()), None);
+            let waiter = session.waiter(Until::Text("tick".into()), Since::Unread);
             assert_eq!(waiter.wait(PATIENCE).await, Reason::Text);
         }
     });
@@ -247,7 +249,7 @@ fn several_lines_are_one_paste() {
         // Run line by line, the second line would be what `read` reads.
         type_text(&session, "echo start; read -r answer\necho got:$answer\n").await;
         wants(&session, WaitingFor::Line).await;
-        let waiter = session.waiter(Until::Text("got:yes".into()), Some("yes\n"));
+        let waiter = session.waiter(Until::Text("got:yes".into()), Since::Now);
         type_text(&session, "yes\n").await;
         assert_eq!(waiter.wait(PATIENCE).await, Reason::Text, "{}", session.read(10_000).text);
     });

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use process::{EndedBecause, Engine, EngineConfig, PoolConfig, SessionLimits, StartError, State, Until};
+use process::{EndedBecause, Engine, EngineConfig, PoolConfig, SessionLimits, Since, StartError, State, Until};
 
 use crate::harness::{
     alone, alone_with, code, config, ended, owner, piped, silent, spec, start_in, until_exit, until_text, wide,
@@ -37,7 +37,7 @@ fn finished_sessions_do_not_count_and_the_newest_stay() {
             let session = bench.sh(&format!("echo number {number}")).await;
             assert!(!ids.contains(&session.id().to_owned()), "an id is used again");
             ids.push(session.id().to_owned());
-            assert_eq!(session.waiter(Until::Exit, None).wait(PATIENCE).await, process::Reason::Exit);
+            assert_eq!(session.waiter(Until::Exit, Since::Unread).wait(PATIENCE).await, process::Reason::Exit);
             ended(&session).await;
         }
         assert_eq!(bench.pool.running(&bench.owner.chat), 0);
@@ -250,7 +250,8 @@ fn every_end_leaves_nothing() {
             until("no terminal is left", || terminals() == 0).await;
             assert!(begin.elapsed() < Duration::from_secs(3), "{way}: {:?}", begin.elapsed());
             // Whoever still asks is told, and is not left waiting.
-            let reason = tokio::time::timeout(PATIENCE, running.waiter(Until::Exit, None).wait(PATIENCE / 2)).await;
+            let reason =
+                tokio::time::timeout(PATIENCE, running.waiter(Until::Exit, Since::Unread).wait(PATIENCE / 2)).await;
             assert_eq!(reason, Ok(process::Reason::Exit), "{way}");
             drop((running, task, held));
             until("no descriptor is left", || Holdings::now().descriptors.len() <= before.descriptors.len()).await;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-use process::{EndedBecause, Engine, EngineConfig, Input, Reason, Session, Signal, State, Until};
+use process::{EndedBecause, Engine, EngineConfig, Input, Reason, Session, Signal, Since, State, Until};
 
 use crate::harness::{
     alone, alone_bare, alone_with, code, config, ended, owner, piped, spec, start_in, type_text, until_exit,
@@ -34,7 +34,7 @@ fn three_thousand_short_sessions_lose_nothing() {
                         let size = if number % 4 == 3 { 70_000 } else { 5_000 };
                         let script = format!("head -c {size} /dev/zero | tr '\\0' x; exit 7");
                         let session = start_in(&bench.pool, &owner, spec(&["sh", "-c", &script])).await.unwrap();
-                        assert_eq!(session.waiter(Until::Exit, None).wait(PATIENCE).await, Reason::Exit);
+                        assert_eq!(session.waiter(Until::Exit, Since::Unread).wait(PATIENCE).await, Reason::Exit);
                         let read = session.read(usize::MAX);
                         assert!(read.text.bytes().all(|byte| byte == b'x') && read.text.len() <= size);
                         lost += size - read.text.len();
@@ -62,7 +62,7 @@ fn a_background_process_holds_the_terminal_but_not_the_exit() {
         let session = bench.sh("(setsid sleep 60 &) ; sleep 0.2; echo done; exit 3").await;
         until_text(&session, "done\n").await;
         let begin = Instant::now();
-        assert_eq!(session.waiter(Until::Exit, None).wait(PATIENCE).await, Reason::Exit);
+        assert_eq!(session.waiter(Until::Exit, Since::Unread).wait(PATIENCE).await, Reason::Exit);
         assert!(begin.elapsed() < Duration::from_millis(100), "{:?}", begin.elapsed());
         let status = session.status().await;
         assert_eq!((status.state, status.exit_code), (State::Exited, Some(3)));
@@ -124,7 +124,7 @@ fn a_flood_is_kept_in_bounds_while_somebody_reads_slowly() {
         forget_peak();
         let begin = Instant::now();
         let session = bench.start(piped(&["sh", "-c", "yes | head -c 1G"])).await;
-        let ending = session.waiter(Until::Exit, None).wait(5 * PATIENCE);
+        let ending = session.waiter(Until::Exit, Since::Unread).wait(5 * PATIENCE);
         tokio::pin!(ending);
         let (mut read, mut lost) = (0, 0);
         let mut take = |most: usize| {
@@ -163,7 +163,7 @@ fn one_endless_line_is_kept_in_bounds() {
             forget_peak();
             let begin = Instant::now();
             let session = bench.start(stdio(&["sh", "-c", "head -c 300000000 /dev/zero | tr '\\0' x"])).await;
-            assert_eq!(session.waiter(Until::Exit, None).wait(5 * PATIENCE).await, Reason::Exit);
+            assert_eq!(session.waiter(Until::Exit, Since::Unread).wait(5 * PATIENCE).await, Reason::Exit);
             let (_, peak) = memory();
             let grown = peak.saturating_sub(before) / 1024;
             note(format!("300 MB in one line in {:?}, {grown} KiB more", begin.elapsed()));
@@ -186,7 +186,7 @@ fn a_flooding_session_does_not_starve_others_and_is_gone_when_killed() {
         let begin = Instant::now();
         while begin.elapsed() < Duration::from_secs(1) || latencies.len() < 100 {
             let word = format!("word{}\n", latencies.len());
-            let waiter = echo.waiter(Until::Text(word.clone()), None);
+            let waiter = echo.waiter(Until::Text(word.clone()), Since::Unread);
             let sent = Instant::now();
             type_text(&echo, &word).await;
             assert_eq!(waiter.wait(PATIENCE).await, Reason::Text);
@@ -242,7 +242,7 @@ fn what_is_cut_between_two_calls_is_whole() {
         let mut reads = Vec::new();
         for expected in 1..=4 {
             // The part is there when the program reads its next key.
-            let waits = session.waiter(Until::Quiet, None).wait(PATIENCE).await;
+            let waits = session.waiter(Until::Quiet, Since::Unread).wait(PATIENCE).await;
             assert_eq!(waits, Reason::Input, "part {expected}");
             reads.push(session.read(10_000).text);
             type_text(&session, "x").await;
@@ -256,7 +256,7 @@ fn what_is_cut_between_two_calls_is_whole() {
 fn a_read_returns_at_most_what_it_may() {
     alone(async |bench| {
         let session = bench.sh("seq 1 10000").await;
-        assert_eq!(session.waiter(Until::Exit, None).wait(PATIENCE).await, Reason::Exit);
+        assert_eq!(session.waiter(Until::Exit, Since::Unread).wait(PATIENCE).await, Reason::Exit);
         let expected: String = (1..=10_000).map(|number| format!("{number}\n")).collect();
         let mut text = String::new();
         loop {
@@ -277,7 +277,7 @@ fn a_read_returns_at_most_what_it_may() {
 fn two_hundred_frames_are_one_line() {
     alone(async |bench| {
         let session = bench.sh("for i in $(seq 200); do printf '\\r%3d%%' $i; done; echo; echo end").await;
-        assert_eq!(session.waiter(Until::Exit, None).wait(PATIENCE).await, Reason::Exit);
+        assert_eq!(session.waiter(Until::Exit, Since::Unread).wait(PATIENCE).await, Reason::Exit);
         assert_eq!(session.read(10_000).text, "200%\nend\n");
     });
 }

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use process::{Input, Reason, Signal, State, Until};
+use process::{Input, Reason, Signal, Since, State, Until};
 
 use crate::harness::{alone, code, silent, type_text, until_exit, until_text};
 use crate::measure::PATIENCE;
@@ -13,10 +13,10 @@ fn words_are_not_taken_for_a_prompt() {
     alone(async |bench| {
         for words in ["Starting: ", "collecting ... ", "Password: ", "Continue? [y/N] ", "$ ", ">>> "] {
             let session = bench.sh(&format!("printf '{words}'; sleep 1; echo up; exit 6")).await;
-            assert_eq!(session.waiter(Until::Quiet, None).wait(PATIENCE).await, Reason::Quiet, "{words}");
+            assert_eq!(session.waiter(Until::Quiet, Since::Unread).wait(PATIENCE).await, Reason::Quiet, "{words}");
             let status = session.status().await;
             assert_eq!((status.state, status.waiting_for), (State::Running, None), "{words}: {status:?}");
-            assert_eq!(session.waiter(Until::Exit, None).wait(PATIENCE).await, Reason::Exit, "{words}");
+            assert_eq!(session.waiter(Until::Exit, Since::Unread).wait(PATIENCE).await, Reason::Exit, "{words}");
             assert_eq!(session.read(1000).text, format!("{words}up\n"));
         }
     });
@@ -30,9 +30,9 @@ fn every_wait_ends_at_the_exit() {
         until_text(&session, "begin").await;
         let begin = Instant::now();
         let waits = [
-            tokio::spawn(session.waiter(Until::Exit, None).wait(PATIENCE)),
-            tokio::spawn(session.waiter(Until::Text("never".into()), None).wait(PATIENCE)),
-            tokio::spawn(session.waiter(Until::Quiet, Some("typed")).wait(PATIENCE)),
+            tokio::spawn(session.waiter(Until::Exit, Since::Unread).wait(PATIENCE)),
+            tokio::spawn(session.waiter(Until::Text("never".into()), Since::Unread).wait(PATIENCE)),
+            tokio::spawn(session.waiter(Until::Quiet, Since::Now).wait(PATIENCE)),
         ];
         for wait in waits {
             assert_eq!(wait.await.unwrap(), Reason::Exit);
@@ -40,7 +40,7 @@ fn every_wait_ends_at_the_exit() {
         assert!(begin.elapsed() < PATIENCE / 10, "{:?}", begin.elapsed());
         let begin = Instant::now();
         for until in [Until::Exit, Until::Text("never".into()), Until::Quiet] {
-            assert_eq!(session.waiter(until, None).wait(PATIENCE).await, Reason::Exit);
+            assert_eq!(session.waiter(until, Since::Unread).wait(PATIENCE).await, Reason::Exit);
         }
         assert!(begin.elapsed() < Duration::from_millis(200), "{:?}", begin.elapsed());
         assert_eq!(code(&session).await, Some(4));
@@ -53,7 +53,7 @@ fn an_interrupt_does_not_queue_behind_a_wait() {
     alone(async |bench| {
         let session = bench.sh("trap 'echo caught; exit 9' INT; echo ready; while :; do sleep 0.05; done").await;
         until_text(&session, "ready").await;
-        let waiting = tokio::spawn(session.waiter(Until::Text("never".into()), None).wait(PATIENCE));
+        let waiting = tokio::spawn(session.waiter(Until::Text("never".into()), Since::Unread).wait(PATIENCE));
         let begin = Instant::now();
         session.write(&Input::new().key("ctrl-c"), PATIENCE).await.unwrap();
         assert!(begin.elapsed() < Duration::from_millis(200), "{:?}", begin.elapsed());
@@ -69,7 +69,7 @@ fn a_wait_can_be_dropped() {
     alone(async |bench| {
         let session = bench.sh("sleep 0.2; echo late; sleep 0.1; exit 2").await;
         for _ in 0..50 {
-            let wait = session.waiter(Until::Text("late".into()), None).wait(PATIENCE);
+            let wait = session.waiter(Until::Text("late".into()), Since::Unread).wait(PATIENCE);
             if tokio::time::timeout(Duration::from_millis(1), wait).await.is_ok() {
                 break;
             }

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use process::{EndedBecause, Input, Reason, SessionLimits, Signal, State, Until, WriteError};
+use process::{EndedBecause, Input, Reason, SessionLimits, Signal, Since, State, Until, WriteError};
 
 use crate::support::{PATIENCE, bench, bench_with, config, type_text, until_exit, until_text};
 
@@ -42,7 +42,7 @@ async fn an_interrupt_does_not_queue_behind_input_that_nobody_reads() {
         let session = session.clone();
         tokio::spawn(async move { session.write(&Input::new().text("x".repeat(100_000)), PATIENCE).await })
     };
-    let waiter = session.waiter(Until::Exit, None);
+    let waiter = session.waiter(Until::Exit, Since::Unread);
     let begin = Instant::now();
     session.write(&Input::new().key("ctrl-c"), PATIENCE).await.unwrap();
     assert!(begin.elapsed() < Duration::from_secs(5), "it queued");
@@ -54,8 +54,8 @@ async fn an_interrupt_does_not_queue_behind_input_that_nobody_reads() {
 async fn what_another_call_types_is_no_output() {
     let bench = bench();
     let session = bench.start("read line; sleep 0.3; echo pong").await;
-    let ping = tokio::spawn(session.waiter(Until::Text("ping".into()), None).wait(PATIENCE));
-    let pong = session.waiter(Until::Text("pong".into()), None);
+    let ping = tokio::spawn(session.waiter(Until::Text("ping".into()), Since::Unread).wait(PATIENCE));
+    let pong = session.waiter(Until::Text("pong".into()), Since::Unread);
     type_text(&session, "ping\n").await;
     assert_eq!(pong.wait(PATIENCE).await, Reason::Text);
     assert_eq!(ping.await.unwrap(), Reason::Exit);
@@ -92,7 +92,7 @@ async fn a_secret_is_one_line() {
 async fn a_stopped_program_wants_no_input() {
     let bench = bench();
     let session = bench.start("exec cat").await;
-    assert_eq!(session.waiter(Until::Quiet, None).wait(PATIENCE).await, Reason::Input);
+    assert_eq!(session.waiter(Until::Quiet, Since::Unread).wait(PATIENCE).await, Reason::Input);
     session.signal(Signal::Stop).unwrap();
     let begin = Instant::now();
     let status = loop {

@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use process::pty::{PtySettings, PtySize};
 use process::{
-    CommandSpec, Engine, EngineConfig, Input, Owner, Pool, PoolConfig, Reason, Session, SessionLimits, Start, Stdio,
-    Until,
+    CommandSpec, Engine, EngineConfig, Input, Owner, Pool, PoolConfig, Reason, Session, SessionLimits, Since, Start,
+    Stdio, Until,
 };
 
 /// Long enough for a loaded machine; a test that passes never waits for it.
@@ -65,7 +65,7 @@ impl Bench {
 /// Waits for a text and returns all output up to then.
 #[track_caller]
 pub(crate) fn until_text(session: &Session, text: &str) -> impl Future<Output = String> {
-    let waiter = session.waiter(Until::Text(text.to_owned()), None);
+    let waiter = session.waiter(Until::Text(text.to_owned()), Since::Unread);
     let (session, text) = (session.clone(), text.to_owned());
     async move {
         let mut seen = session.read(usize::MAX).text;
@@ -81,7 +81,7 @@ pub(crate) fn until_text(session: &Session, text: &str) -> impl Future<Output = 
 
 /// Waits for the end and returns all output.
 pub(crate) async fn until_exit(session: &Session) -> String {
-    let waiter = session.waiter(Until::Exit, None);
+    let waiter = session.waiter(Until::Exit, Since::Unread);
     assert_eq!(waiter.wait(PATIENCE).await, Reason::Exit);
     session.read(usize::MAX).text
 }

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use process::{EndedBecause, Input, Reason, Signal, State, Until, WaitingFor};
+use process::{EndedBecause, Input, Reason, Signal, Since, State, Until, WaitingFor};
 
 use crate::support::{PATIENCE, bench, type_text, until_exit, until_text};
 
@@ -11,7 +11,7 @@ async fn a_repl_computes_and_wants_input_again() {
     let bench = bench();
     let python = bench.start("python3 -q -i").await;
     until_text(&python, ">>> ").await;
-    let waiter = python.waiter(Until::Quiet, Some("6*7\n"));
+    let waiter = python.waiter(Until::Quiet, Since::Now);
     type_text(&python, "6*7\n").await;
     assert_eq!(waiter.wait(PATIENCE).await, Reason::Input);
     let status = python.status().await;
@@ -32,7 +32,7 @@ async fn the_echo_of_what_was_typed_never_matches() {
     until_text(&shell, "$ ").await;
     let begin = Instant::now();
     let line = "sleep 0.5 && echo done\n";
-    let waiter = shell.waiter(Until::Text("done".into()), Some(line));
+    let waiter = shell.waiter(Until::Text("done".into()), Since::Now);
     type_text(&shell, line).await;
     assert_eq!(waiter.wait(PATIENCE).await, Reason::Text);
     assert!(begin.elapsed() >= Duration::from_millis(500), "the echo was taken for the output");
@@ -44,7 +44,7 @@ async fn a_signal_is_delivered_while_another_call_waits() {
     let bench = bench();
     let sleeper = bench.start("trap 'exit 9' INT; echo ready; while :; do sleep 0.1; done").await;
     until_text(&sleeper, "ready").await;
-    let waiting = tokio::spawn(sleeper.waiter(Until::Exit, None).wait(PATIENCE));
+    let waiting = tokio::spawn(sleeper.waiter(Until::Exit, Since::Unread).wait(PATIENCE));
     let got = sleeper.signal(Signal::Int).expect("somebody is in the foreground");
     assert!(got.group > 1);
     assert_eq!(waiting.await.unwrap(), Reason::Exit);
@@ -59,7 +59,7 @@ async fn a_line_prompt_and_a_secret_prompt_are_told_apart() {
         [("cat", WaitingFor::Line), ("bash -c 'read -s -p S: x; echo got ${#x}'", WaitingFor::Secret)]
     {
         let session = bench.start(command).await;
-        assert_eq!(session.waiter(Until::Quiet, None).wait(PATIENCE).await, Reason::Input, "{command}");
+        assert_eq!(session.waiter(Until::Quiet, Since::Unread).wait(PATIENCE).await, Reason::Input, "{command}");
         assert_eq!(session.status().await.waiting_for, Some(expected), "{command}");
         if expected == WaitingFor::Secret {
             session.type_secret(b"hunter2", PATIENCE).await.expect("a prompt is there");
@@ -96,7 +96,7 @@ async fn ctrl_c_loses_no_output() {
     let script = "import os,signal,time; signal.signal(2,lambda *a: os._exit(42)); \
                   [os.write(1,b'%05d'%i) for i in range(1000)]; os.write(1,b'!'); time.sleep(30)";
     let session = bench.start_argv("python3", &["python3", "-c", script]).await;
-    let waiter = session.waiter(Until::Text("!".into()), None);
+    let waiter = session.waiter(Until::Text("!".into()), Since::Unread);
     assert_eq!(waiter.wait(PATIENCE).await, Reason::Text);
     session.write(&Input::new().key("ctrl-c"), PATIENCE).await.unwrap();
     let text = until_exit(&session).await;

@@ -185,7 +185,8 @@ proptest! {
         let whole = parts.concat();
         let feed = |pieces: &[&str]| {
             let mut terminal = Terminal::new(Size::default(), 100);
-            let mut wait = TextWait::new(&needle, Some(Typed::new(&typed)));
+            let mut wait = TextWait::new(&needle);
+            wait.expect_echo(&Typed::new(&typed));
             for piece in pieces {
                 terminal.feed(piece.as_bytes(), LineFeed::NewLine, Some(&mut |piece: Piece<'_>| {
                     wait.push(piece);
