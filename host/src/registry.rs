@@ -143,9 +143,10 @@ impl Registry {
     }
 
     /// The way of a call, one step a line.
-    async fn steps(&self, call: ToolCall, ctx: &ToolContext) -> Result<ToolOutput, ToolError> {
+    async fn steps(&self, mut call: ToolCall, ctx: &ToolContext) -> Result<ToolOutput, ToolError> {
         let output = async {
             let tool = self.look_up(&call.name)?;
+            schema::spell_integers(&tool.spec().input_schema, &mut call.arguments);
             validate(tool.spec(), &call.arguments)?;
             let output = self.run(tool, call, ctx).await?;
             check_declared(tool.spec(), &output)?;

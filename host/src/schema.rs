@@ -6,11 +6,15 @@
 //! `anyOf`, `oneOf` (as `anyOf`), `allOf` and local `$ref`. Every other keyword is the tool's own to check.
 
 mod describe;
+mod integers;
 
 use serde_json::{Map, Value};
 
 use crate::near::{did_you_mean, quoted};
 use describe::{describe, got};
+use integers::is_integer;
+
+pub(crate) use integers::spell_integers;
 
 /// References followed in a row; more can only be a cycle.
 const MAX_REFERENCES: usize = 32;
@@ -187,8 +191,7 @@ fn type_fits(schema: &Map<String, Value>, value: &Value) -> bool {
         || types.iter().any(|name| match (*name, value) {
             ("null", Value::Null) | ("boolean", Value::Bool(_)) | ("string", Value::String(_)) => true,
             ("array", Value::Array(_)) | ("object", Value::Object(_)) | ("number", Value::Number(_)) => true,
-            // `5.0` is refused although JSON schema takes it: no tool that deserializes an integer would.
-            ("integer", Value::Number(number)) => number.is_i64() || number.is_u64(),
+            ("integer", Value::Number(number)) => is_integer(number),
             _ => false,
         })
 }

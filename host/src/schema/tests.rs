@@ -55,7 +55,8 @@ fn accepts_what_fits() {
 #[test]
 fn names_argument_value_and_range() {
     expect(json!({"action": "start", "cols": 0}), &["cols: got 0, allowed is an integer from 1 to 1 000"]);
-    expect(json!({"action": "start", "cols": 5.0}), &["cols: got 5.0, allowed is an integer from 1 to 1 000"]);
+    expect(json!({"action": "start", "cols": 5.0}), &[]);
+    expect(json!({"action": "start", "cols": 5.5}), &["cols: got 5.5, allowed is an integer from 1 to 1 000"]);
     expect(json!({"action": "start", "cols": "80"}), &["cols: got \"80\", allowed is an integer from 1 to 1 000"]);
     expect(json!({"action": "start", "ratio": 0}), &["ratio: got 0, allowed is a number above 0"]);
     expect(json!({"action": "start", "loud": 1}), &["loud: got 1, allowed is true or false"]);
@@ -64,6 +65,14 @@ fn names_argument_value_and_range() {
         &["input: got text of 16 385 characters, allowed is text of at most 16 384 characters"],
     );
     expect(json!({"action": "stop"}), &["action: got \"stop\", allowed is \"start\" or \"write\""]);
+}
+
+#[test]
+fn counts_one_of_a_kind() {
+    for (limit, expected) in [("minLength", "at least 1 character"), ("maxLength", "at most 1 character")] {
+        let schema = json!({"type": "object", "properties": {"a": {"type": "string", limit: 1}}});
+        assert_eq!(check(&schema, &json!({"a": 5}))[0].problem, format!("got 5, allowed is text of {expected}"));
+    }
 }
 
 #[test]

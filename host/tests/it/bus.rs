@@ -34,6 +34,7 @@ impl Tool for Odd {
                 ctx.cancel.cancelled().await;
                 Err(ToolError::new(ToolErrorKind::Cancelled, "stopped waiting"))
             }
+            "count" => Ok(ToolOutput::text(call.arguments["count"].to_string())),
             "dirty" => Ok(ToolOutput::text("a\u{1b}[2Jb")),
             "long" => Ok(ToolOutput::text("x".repeat(5_000))),
             "notice" => {
@@ -61,7 +62,7 @@ struct Bench {
 fn spec(name: &str) -> ToolSpec {
     let schema = json!({
         "type": "object",
-        "properties": {"do": {"type": "string", "maxLength": 10, "description": "What to do."}},
+        "properties": {"do": {"type": "string", "maxLength": 10, "description": "What to do."}, "count": {"type": "integer"}},
         "required": ["do"],
         "additionalProperties": false,
     });
@@ -93,13 +94,21 @@ async fn bad_arguments_never_reach_the_tool() {
     for (arguments, report) in [
         (json!({}), "argument `do`: is required: text of at most 10 characters"),
         (json!({"do": 5}), "argument `do`: got 5, allowed is text of at most 10 characters"),
-        (json!([]), "the arguments: got [], allowed is an object with `do`"),
-        (json!({"do": "x", "what": 1}), "argument `what`: is unknown\nhint: known arguments are `do`"),
+        (json!([]), "the arguments: got [], allowed is an object with `do` and `count`"),
+        (json!({"do": "x", "what": 1}), "argument `what`: is unknown\nhint: known arguments are `do` and `count`"),
     ] {
         let error = bench.call(arguments).await.unwrap_err();
         assert_eq!((error.kind(), error.report().as_str()), (ToolErrorKind::InvalidArguments, report));
     }
     assert_eq!(bench.calls.load(Ordering::SeqCst), 0);
+}
+
+#[tokio::test]
+async fn an_integer_with_a_fraction_of_zero_reaches_the_tool_as_an_integer() {
+    let bench = bench();
+    assert_eq!(bench.call(json!({"do": "count", "count": 5.0})).await.unwrap().as_text(), "5");
+    let error = bench.call(json!({"do": "count", "count": 5.5})).await.unwrap_err();
+    assert_eq!(error.report(), "argument `count`: got 5.5, allowed is an integer");
 }
 
 #[tokio::test]
