@@ -26,5 +26,6 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let echo = Echo(ToolSpec::new("echo", "Returns its text", schema).with_effects(Effects::READ_ONLY));
     let host = Host::new(Registry::new(vec![Arc::new(echo)], RegistryConfig::default())?);
     let workspace = Workspace::new(std::env::current_dir()?);
-    Ok(mcp::serve(stdio, Arc::new(host), workspace, mcp::Config::default())?)
+    mcp::serve(stdio, Arc::new(host), workspace, mcp::Config::default())?;
+    Ok(())
 }

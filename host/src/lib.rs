@@ -43,6 +43,8 @@ mod near;
 mod registry;
 mod schema;
 pub mod settings;
+#[cfg(any(feature = "cli", feature = "mcp"))]
+mod signals;
 
 pub use assembly::{AssembleError, builtin_tools};
 pub use builtin::run_if_requested;
@@ -53,3 +55,5 @@ pub use host::Host;
 pub use inbox::{Inbox, Pending};
 pub use registry::{Registry, RegistryConfig, RegistryError};
 pub use settings::{Settings, Sources};
+#[cfg(any(feature = "cli", feature = "mcp"))]
+pub use signals::{Signalled, Signals};

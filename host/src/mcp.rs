@@ -4,7 +4,7 @@
 //! within a call; one of 2026-07-28 says who it is in every request, and a call that needs an answer ends with the
 //! question (`input_required`) and comes again with the answer.
 //!
-//! The connection ends at the end of input, at SIGTERM and SIGINT, and when the client no longer reads: every running
+//! The connection ends at the end of input, at SIGTERM, SIGINT and SIGHUP, and when the client no longer reads: every running
 //! call is cancelled at once, its answer is still written if that is possible, and then the host ends all that it
 //! started.
 
@@ -18,14 +18,13 @@ use tokio::runtime::{Builder, Handle};
 use tokio_util::sync::CancellationToken;
 use tool_api::Workspace;
 
-use crate::{Chat, Host};
+use crate::{Chat, Host, Signalled, Signals};
 
 mod ask;
 mod clients;
 mod config;
 mod form;
 mod lines;
-mod overlong;
 mod progress;
 mod render;
 mod rounds;
@@ -54,28 +53,49 @@ pub enum ServeError {
     /// The standard streams cannot be used.
     #[error("cannot use standard input and output")]
     Stdio(#[source] std::io::Error),
+    /// The signals that end the front cannot be taken over.
+    #[error("cannot handle signals")]
+    Signals(#[source] std::io::Error),
     /// The system gives no random bytes for the key that seals request states.
     #[error("the system gives no random bytes")]
     Random(#[source] getrandom::Error),
 }
 
-/// Serves a host to one MCP client over standard input and output, until the connection ends or a signal asks to stop;
-/// then ends the host. Blocks; must not be called inside a runtime.
+/// Why the connection of [`serve`] ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ended {
+    /// The client closed it, or no longer reads.
+    Closed,
+    /// A signal asked the host to end.
+    Signal(Signalled),
+}
+
+/// Serves a host to one MCP client over standard input and output, until the connection ends or a signal asks to stop
+/// ([`Signals`]); then ends the host. Blocks; must not be called inside a runtime.
 ///
 /// # Errors
 /// The front could not start. However the connection ends, it is no error.
-pub fn serve(stdio: Stdio, host: Arc<Host>, workspace: Workspace, config: Config) -> Result<(), ServeError> {
-    let tools = Builder::new_multi_thread().worker_threads(2).enable_all().build().map_err(ServeError::Runtime)?;
+pub fn serve(stdio: Stdio, host: Arc<Host>, workspace: Workspace, config: Config) -> Result<Ended, ServeError> {
     let front = Builder::new_current_thread().enable_all().build().map_err(ServeError::Runtime)?;
+    let mut signals = {
+        let _inside = front.enter();
+        Signals::new().map_err(ServeError::Signals)?
+    };
+    let tools = Builder::new_multi_thread().worker_threads(2).enable_all().build().map_err(ServeError::Runtime)?;
     let served = front.block_on(async {
         let (input, output) = stdio.open().map_err(ServeError::Stdio)?;
         let chat = host.open_chat(workspace);
         let over = CancellationToken::new();
-        tokio::select! {
+        let connection = connection(input, output, &host, chat, config, tools.handle().clone(), over.clone());
+        let mut connection = std::pin::pin!(connection);
+        let signal = tokio::select! {
             biased;
-            served = connection(input, output, &host, chat, config, tools.handle().clone(), over.clone()) => served,
-            () = stop_at_signal(&over) => unreachable!("it never ends"),
-        }
+            served = &mut connection => return served.map(|()| Ended::Closed),
+            signal = signals.recv() => signal,
+        };
+        over.cancel();
+        connection.await?;
+        Ok(Ended::Signal(signal))
     });
     // Not waited for: a read of a terminal cannot be interrupted.
     front.shutdown_background();
@@ -151,32 +171,4 @@ where
     }
     over.cancel();
     Ok(())
-}
-
-async fn stop_at_signal(over: &CancellationToken) {
-    signalled().await;
-    over.cancel();
-    std::future::pending().await
-}
-
-#[cfg(unix)]
-async fn signalled() {
-    use tokio::signal::unix::{SignalKind, signal};
-
-    match (signal(SignalKind::terminate()), signal(SignalKind::interrupt())) {
-        (Ok(mut terminate), Ok(mut interrupt)) => {
-            tokio::select! {
-                _ = terminate.recv() => {}
-                _ = interrupt.recv() => {}
-            }
-        }
-        _ => std::future::pending().await,
-    }
-}
-
-#[cfg(not(unix))]
-async fn signalled() {
-    if tokio::signal::ctrl_c().await.is_err() {
-        std::future::pending().await
-    }
 }

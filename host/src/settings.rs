@@ -18,7 +18,7 @@ use serde_json::{Map, Value, json};
 
 use crate::builtin::BUILTINS;
 use crate::env::EnvConfig;
-use layer::Layer;
+use layer::{Layer, Source};
 use section::{Problem, Section};
 
 pub use error::{Origin, SettingError, SettingErrors};
@@ -124,15 +124,14 @@ impl Settings {
             Err(error) => errors.push(error),
         };
         if let Some(path) = &sources.user_file {
-            match Layer::file(path, "file") {
+            match Layer::file(path, Source::Person) {
                 Ok(Some(layer)) => {
                     known::check(&layer, &defaults, &mut errors);
                     add_rules(&layer, &mut errors);
                     figment = figment.merge(layer);
                 }
                 Ok(None) if sources.user_file_required => {
-                    let origin = Origin::new(format!("file {}", path.display()));
-                    errors.push(SettingError::new("", origin, "the file does not exist"));
+                    errors.push(SettingError::new("", Source::Person.origin(path), "the file does not exist"));
                 }
                 Ok(None) => {}
                 Err(error) => errors.push(error),
@@ -140,9 +139,10 @@ impl Settings {
         }
         let mut ignored = Vec::new();
         if let Some(root) = &sources.workspace {
-            match Layer::file(&root.join(WORKSPACE_FILE), "workspace file") {
+            match workspace::file(root) {
                 Ok(Some(layer)) => {
                     known::check(&layer, &defaults, &mut errors);
+                    errors.extend(workspace::not_available_yet(&layer));
                     let before: Value = figment.extract().unwrap_or_else(|_| defaults.clone());
                     let mut layer = workspace::tighten(layer, &before, &mut ignored);
                     // Read first, so that a mistake is an error also where the rule has no effect.
@@ -235,7 +235,21 @@ impl Settings {
             let pointer = format!("/{}", key.replace('.', "/"));
             let table = values.pointer(&pointer).map(without_enabled).unwrap_or_default();
             if let Err((inner, problem)) = judge(section, &table) {
-                fail(inner.map_or(key.clone(), |inner| format!("{key}.{inner}")), problem);
+                let full = |inner: &str| format!("{key}.{inner}");
+                let is_default = |inner: &str| origin_of(&figment, &full(inner)) == Origin::default_value();
+                match inner {
+                    None => fail(key, problem),
+                    // Nobody set it, so it is refused because of another key, and that one is to blame.
+                    Some(inner) if is_default(&inner) => match cause(section, &table) {
+                        Some(set) => {
+                            let got = &table[set.as_str()];
+                            let problem = format!("got {got}, which the default of `{inner}` does not fit: {problem}");
+                            fail(full(&set), problem);
+                        }
+                        None => fail(full(&inner), problem),
+                    },
+                    Some(inner) => fail(full(&inner), problem),
+                }
             }
         }
         if !errors.is_empty() {
@@ -333,6 +347,12 @@ fn judge(section: &Section, table: &Value) -> Result<(), (Option<String>, String
         Some((key, problem)) => Err((Some(key), problem)),
         None => Err((None, problem)),
     }
+}
+
+/// Returns the key that was set and makes the section refuse its defaults.
+fn cause(section: &Section, table: &Value) -> Option<String> {
+    let check = |table: &Value| (section.check)(table).map_err(|found| found.problem);
+    known::culprit(table, &(section.defaults)(), check).map(|(key, _)| key)
 }
 
 fn origin_of(figment: &Figment, key: &str) -> Origin {

@@ -29,7 +29,7 @@ pub struct Config {
     pub answer_timeout_ms: u64,
     /// Milliseconds between two progress notifications, 10 to 600 000. Default 10 000.
     pub progress_ms: u64,
-    /// Milliseconds that a call may wait before it returns with the reason `limit`; 0 is no limit, at most 86 400 000. Default: by the
+    /// Milliseconds that a call may wait before it returns with the reason `limit`, 100 to 86 400 000. Default: by the
     /// name of the client, 50 000 if it is not known.
     pub wait_limit_ms: Option<u64>,
 }
@@ -64,7 +64,7 @@ impl Config {
     pub fn validate(&self) -> Result<(), ConfigError> {
         range("answer_timeout_ms", self.answer_timeout_ms, 100, DAY_MS)?;
         range("progress_ms", self.progress_ms, 10, 600_000)?;
-        range("wait_limit_ms", self.wait_limit_ms.unwrap_or(0), 0, DAY_MS)
+        self.wait_limit_ms.map_or(Ok(()), |limit| range("wait_limit_ms", limit, 100, DAY_MS))
     }
 }
 
@@ -86,6 +86,6 @@ mod tests {
         check(Config { answer_timeout_ms: 0, ..Config::default() }, "answer_timeout_ms");
         check(Config { progress_ms: 9, ..Config::default() }, "progress_ms");
         check(Config { wait_limit_ms: Some(DAY_MS + 1), ..Config::default() }, "wait_limit_ms");
-        assert_eq!(Config { wait_limit_ms: Some(0), ..Config::default() }.validate(), Ok(()));
+        check(Config { wait_limit_ms: Some(0), ..Config::default() }, "wait_limit_ms");
     }
 }

@@ -1,28 +1,47 @@
-//! The transport: JSON lines, and what happens to a message that no lifecycle expects.
+//! The transport: JSON lines, and what happens to a line that is no message, or none that a lifecycle expects.
 
 use std::io;
+use std::pin::Pin;
 
 use rmcp::RoleServer;
-use rmcp::model::{ClientJsonRpcMessage, ClientRequest, GetMeta, JsonRpcMessage, ProtocolVersion};
+use rmcp::model::{
+    ClientJsonRpcMessage, ClientRequest, ErrorData, GetMeta, JsonRpcMessage, ProtocolVersion, RequestId,
+    ServerJsonRpcMessage,
+};
 use rmcp::service::{RxJsonRpcMessage, TxJsonRpcMessage};
 use rmcp::transport::Transport;
 use rmcp::transport::async_rw::AsyncRwTransport;
-use tokio::io::{AsyncRead, AsyncWrite};
+use serde_json::error::Category;
+use tokio::io::{AsyncRead, AsyncWrite, Empty, empty};
 
-use super::overlong::Bounded;
+mod envelope;
+mod reader;
+mod surrogates;
+
+use envelope::Envelope;
+use reader::{Line, Reader};
 
 /// The longest line that is taken, in bytes.
 const MAX_LINE: usize = 16 * 1024 * 1024;
 
 /// JSON lines over a pair of streams.
 ///
-/// - A line over 16 MiB is dropped while it is read; a request is answered with `-32600`.
-/// - A line that is not JSON is ignored. JSON that is no message, a batch among it, is answered with `-32600` and no
-///   id. Both leave the connection open.
+/// - A lone surrogate in a text (`"\ud800"`, as JavaScript writes a text that was cut inside a character) becomes
+///   U+FFFD.
+/// - A line over 16 MiB is dropped while it is read, and is answered with `-32600`.
+/// - A line that is not JSON is answered with `-32700`, and JSON that is no message with `-32600`, so that nobody waits
+///   for an answer that never comes. The id is looked for in what can be read of the line. Without one, a line that is
+///   not JSON is ignored, since who sent it could not understand the answer.
 /// - Before the first request that opens a lifecycle, whatever is not a request is ignored; to the SDK it would be a
 ///   reason to close.
-pub(crate) struct Lines<R: AsyncRead + Unpin, W: AsyncWrite> {
-    inner: AsyncRwTransport<RoleServer, Bounded<R>, W>,
+///
+/// The connection stays open in each case.
+pub(crate) struct Lines<R, W: AsyncWrite> {
+    input: Reader<R>,
+    /// Only writes.
+    output: AsyncRwTransport<RoleServer, Empty, W>,
+    /// The answer to the last line that was no message, while it is written.
+    answering: Option<Pin<Box<dyn Future<Output = io::Result<()>> + Send>>>,
     open: bool,
 }
 
@@ -32,8 +51,23 @@ where
     W: AsyncWrite + Send + Unpin + 'static,
 {
     pub(crate) fn new(input: R, output: W) -> Self {
-        let input = Bounded::new(input, MAX_LINE);
-        Self { inner: AsyncRwTransport::new_server(input, output).with_max_line_length(usize::MAX), open: false }
+        let output = AsyncRwTransport::new_server(empty(), output);
+        Self { input: Reader::new(input, MAX_LINE), output, answering: None, open: false }
+    }
+
+    /// Reads the next message, or the answer to a line that is none.
+    async fn next(&mut self) -> io::Result<Option<Read>> {
+        let read = match self.input.next().await? {
+            None => return Ok(None),
+            Some(Line::Whole(line)) => read(line),
+            Some(Line::Overlong(envelope)) => {
+                tracing::error!(limit = MAX_LINE, "a line was too long and is dropped");
+                let error = ErrorData::invalid_request("the message is too long, at most 16 MiB are taken", None);
+                if envelope.answered().is_some() { answer(&envelope, error) } else { Read::Nothing }
+            }
+        };
+        self.input.done();
+        Ok(Some(read))
     }
 }
 
@@ -48,12 +82,30 @@ where
         &mut self,
         item: TxJsonRpcMessage<RoleServer>,
     ) -> impl Future<Output = Result<(), Self::Error>> + Send + 'static {
-        self.inner.send(item)
+        self.output.send(item)
     }
 
+    /// May be dropped while it waits: what was read of a line, and an answer that is being written, stay.
     async fn receive(&mut self) -> Option<RxJsonRpcMessage<RoleServer>> {
         loop {
-            let message = self.inner.receive().await?;
+            if let Some(answering) = &mut self.answering {
+                let written = answering.await;
+                self.answering = None;
+                written.ok()?;
+            }
+            let message = match self.next().await {
+                Ok(Some(Read::Message(message))) => *message,
+                Ok(Some(Read::Nothing)) => continue,
+                Ok(Some(Read::Answer(answer))) => {
+                    self.answering = Some(Box::pin(self.output.send(*answer)));
+                    continue;
+                }
+                Ok(None) => return None,
+                Err(error) => {
+                    tracing::error!(%error, "cannot read the input");
+                    return None;
+                }
+            };
             if self.open {
                 return Some(message);
             }
@@ -66,8 +118,59 @@ where
     }
 
     async fn close(&mut self) -> Result<(), Self::Error> {
-        self.inner.close().await
+        self.output.close().await
     }
+}
+
+/// What a line is.
+enum Read {
+    Message(Box<ClientJsonRpcMessage>),
+    /// No message; this is the answer to it.
+    Answer(Box<ServerJsonRpcMessage>),
+    /// No message, and nobody waits for an answer.
+    Nothing,
+}
+
+fn read(line: &[u8]) -> Read {
+    let line = line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line);
+    if line.trim_ascii().is_empty() {
+        return Read::Nothing;
+    }
+    let mut parsed = serde_json::from_slice(line);
+    if let (Err(_), Some(mended)) = (&parsed, surrogates::mended(line)) {
+        parsed = serde_json::from_slice(&mended);
+    }
+    let error: serde_json::Error = match parsed {
+        Ok(message) => return Read::Message(Box::new(message)),
+        Err(error) => error,
+    };
+    let envelope = Envelope::of(line);
+    // Not the error itself, which can repeat what a person entered.
+    tracing::debug!(column = error.column(), category = ?error.classify(), "a line is no message");
+    match error.classify() {
+        Category::Syntax | Category::Eof | Category::Io => {
+            if envelope.answered().is_none() {
+                return Read::Nothing;
+            }
+            let what = match std::str::from_utf8(line) {
+                Ok(_) => error.to_string(),
+                Err(error) => format!("not UTF-8 after byte {}", error.valid_up_to()),
+            };
+            let problem = format!("the line is not JSON: {what}");
+            answer(&envelope, ErrorData::parse_error(problem, None))
+        }
+        Category::Data if envelope.is_notification() => Read::Nothing,
+        Category::Data => {
+            let problem = "the line is JSON, but no message of JSON-RPC 2.0";
+            answer(&envelope, ErrorData::invalid_request(problem, None))
+        }
+    }
+}
+
+/// Answers a line that is no message, by its id if it has one.
+fn answer(envelope: &Envelope, error: ErrorData) -> Read {
+    let id = envelope.answered().cloned().and_then(|id| serde_json::from_value::<RequestId>(id).ok());
+    Read::Answer(Box::new(ServerJsonRpcMessage::error(error, id)))
 }
 
 /// Tells whether a request opens a lifecycle: `initialize`, or any but `server/discover` and `ping` that names a known

@@ -15,15 +15,32 @@ pub(crate) async fn tell(peer: &Peer<RoleServer>, token: ProgressToken, title: &
     let started = Instant::now();
     loop {
         tokio::time::sleep(every).await;
-        let seconds = started.elapsed().as_secs_f64();
-        let awaited = match ask.open.load(Ordering::Relaxed) {
-            0 => format!("{title}: running for {seconds:.0} s"),
-            _ => format!("{title}: waiting for the person's answer for {seconds:.0} s"),
-        };
-        let progress = ProgressNotificationParam::new(token.clone(), seconds).with_message(awaited);
+        let elapsed = started.elapsed();
+        let awaited = awaited(title, ask.open.load(Ordering::Relaxed), elapsed);
+        let progress = ProgressNotificationParam::new(token.clone(), elapsed.as_secs_f64()).with_message(awaited);
         if peer.notify_progress(progress).await.is_err() {
             // The connection is gone, and with it the call soon.
             std::future::pending::<()>().await;
         }
+    }
+}
+
+/// Says what a call does. Seconds count when they are over.
+fn awaited(title: &str, open_questions: usize, elapsed: Duration) -> String {
+    let seconds = elapsed.as_secs();
+    match open_questions {
+        0 => format!("{title}: running for {seconds} s"),
+        _ => format!("{title}: waiting for the person's answer for {seconds} s"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn seconds_are_not_rounded_up() {
+        assert_eq!(awaited("Sleep", 0, Duration::from_millis(600)), "Sleep: running for 0 s");
+        assert_eq!(awaited("Sleep", 1, Duration::from_millis(1_999)), "Sleep: waiting for the person's answer for 1 s");
     }
 }

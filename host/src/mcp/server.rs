@@ -8,9 +8,8 @@ use std::time::Duration;
 
 use policy::Approver;
 use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, ClientCapabilities, CustomRequest, CustomResult, ErrorCode,
-    Implementation, InitializeRequestParams, InitializeResult, ListToolsResult, PaginatedRequestParams,
-    ProtocolVersion, ServerCapabilities, ServerConfig, Tool,
+    CallToolRequestParams, CallToolResponse, ClientCapabilities, Implementation, InitializeRequestParams,
+    InitializeResult, ListToolsResult, PaginatedRequestParams, ProtocolVersion, ServerCapabilities, ServerConfig, Tool,
 };
 use rmcp::service::{RequestContext, RoleServer};
 use rmcp::{ErrorData, ServerHandler};
@@ -19,7 +18,6 @@ use tokio::runtime::Handle;
 use tool_api::{ToolCall, ToolErrorKind};
 
 use super::ask::{Ask, Asked, Way};
-use super::overlong::OVERLONG;
 use super::rounds::{Rounds, call_identity};
 use super::{Config, clients, progress, render};
 use crate::{CallOptions, Chat, Host, Registry};
@@ -69,11 +67,10 @@ impl Server {
     }
 
     fn wait_limit(&self, context: &RequestContext<RoleServer>) -> Option<Duration> {
-        match self.config.wait_limit_ms {
-            Some(0) => None,
-            Some(ms) => Some(Duration::from_millis(ms)),
-            None => Some(clients::wait_limit(context.client_info().as_ref().map(|info| info.name.as_str()))),
-        }
+        Some(match self.config.wait_limit_ms {
+            Some(ms) => Duration::from_millis(ms),
+            None => clients::wait_limit(context.client_info().as_ref().map(|info| info.name.as_str())),
+        })
     }
 }
 
@@ -159,17 +156,6 @@ impl ServerHandler for Server {
         // The answer of a cancelled call is dropped, and notices must not be lost with it.
         let notices = if context.ct.is_cancelled() { None } else { self.host.inbox().take(self.chat.id()).text() };
         Ok(CallToolResponse::Complete(render::result(result, notices)))
-    }
-
-    async fn on_custom_request(
-        &self,
-        request: CustomRequest,
-        _context: RequestContext<RoleServer>,
-    ) -> Result<CustomResult, ErrorData> {
-        Err(match request.method.as_str() {
-            OVERLONG => ErrorData::invalid_request("the message is too long, at most 16 MiB are taken", None),
-            _ => ErrorData::new(ErrorCode::METHOD_NOT_FOUND, request.method, None),
-        })
     }
 }
 

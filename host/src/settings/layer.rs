@@ -12,6 +12,24 @@ use super::error::{Origin, SettingError};
 /// Bytes of a configuration file that are read.
 const MAX_FILE: u64 = 1024 * 1024;
 
+/// Whose file it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Source {
+    /// A file that the person named or wrote.
+    Person,
+    /// The workspace's.
+    Workspace,
+}
+
+impl Source {
+    pub(crate) fn origin(self, path: &Path) -> Origin {
+        Origin::new(match self {
+            Self::Person => format!("file {}", path.display()),
+            Self::Workspace => format!("workspace file {}", path.display()),
+        })
+    }
+}
+
 /// The values of one source, without its rules.
 #[derive(Clone, Debug)]
 pub(crate) struct Layer {
@@ -35,14 +53,23 @@ impl Layer {
     }
 
     /// Reads a TOML file; nothing if there is none.
-    pub(crate) fn file(path: &Path, what: &str) -> Result<Option<Self>, SettingError> {
-        let origin = Origin::new(format!("{what} {}", path.display()));
-        read(path, &origin)?.map(|text| Self::toml(&text, origin)).transpose()
+    pub(crate) fn file(path: &Path, source: Source) -> Result<Option<Self>, SettingError> {
+        let origin = source.origin(path);
+        read(path, &origin)?.map(|text| Self::toml(&text, origin, source)).transpose()
     }
 
-    pub(crate) fn toml(text: &str, origin: Origin) -> Result<Self, SettingError> {
-        let fail = |error: &dyn std::fmt::Display| {
-            SettingError::new("", origin.clone(), format!("the file is not TOML: {}", error.to_string().trim_end()))
+    /// Reads TOML. An error shows the line that it is about, but of the person's own file only.
+    pub(crate) fn toml(text: &str, origin: Origin, source: Source) -> Result<Self, SettingError> {
+        let fail = |error: &<Toml as Format>::Error| {
+            let problem = match (source, error.span()) {
+                (Source::Person, _) => error.to_string().trim_end().to_owned(),
+                (Source::Workspace, Some(span)) => {
+                    let before = text.get(..span.start).unwrap_or(text);
+                    format!("parse error at line {}", before.matches('\n').count() + 1)
+                }
+                (Source::Workspace, None) => "parse error".to_owned(),
+            };
+            SettingError::new("", origin.clone(), format!("the file is not TOML: {problem}"))
         };
         let mut values: Dict = Toml::from_str(text).map_err(|error| fail(&error))?;
         let permission = match values.remove("permission") {
@@ -108,7 +135,7 @@ mod tests {
     #[test]
     fn rules_keep_their_order() {
         let text = "mode = 'ask'\n[permission.bash]\n'z *' = 'allow'\n'a *' = 'deny'\n'm *' = 'ask'\n";
-        let layer = Layer::toml(text, Origin::new("file x")).unwrap();
+        let layer = Layer::toml(text, Origin::new("file x"), Source::Person).unwrap();
         assert_eq!(layer.permission.unwrap().to_string(), r#"{"bash":{"z *":"allow","a *":"deny","m *":"ask"}}"#);
         assert_eq!(layer.values.keys().collect::<Vec<_>>(), ["mode"]);
     }

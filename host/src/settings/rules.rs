@@ -7,7 +7,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use super::error::{Origin, SettingError, SettingErrors};
-use super::layer::{Layer, read};
+use super::layer::{Layer, Source, read};
 use super::workspace::Ignored;
 
 /// Reads the table of a layer. `home` is what `~` means in patterns.
@@ -79,14 +79,14 @@ pub(super) fn without_allow(layer: &mut Layer, ignored: &mut Vec<Ignored>) {
 /// # Errors
 /// A file that cannot be read, another key, or a rule that is none.
 pub fn rules_file(path: &Path, home: Option<&Path>) -> Result<Rules, SettingErrors> {
-    let origin = Origin::new(format!("file {}", path.display()));
+    let origin = Source::Person.origin(path);
     let fail = |problem: String| SettingErrors::from(SettingError::new("", origin.clone(), problem));
     let text = read(path, &origin)?.ok_or_else(|| fail("the file does not exist".to_owned()))?;
     let is_json = path.extension().is_some_and(|ending| ending == "json") || text.trim_start().starts_with('{');
     let mut values: Map<String, Value> = if is_json {
         serde_json::from_str(&text).map_err(|error| fail(format!("the file is not JSON: {error}")))?
     } else {
-        let layer = Layer::toml(&text, origin.clone())?;
+        let layer = Layer::toml(&text, origin.clone(), Source::Person)?;
         let mut values = Map::new();
         values.extend(layer.values.into_keys().map(|key| (key, Value::Null)));
         values.extend(layer.permission.map(|table| ("permission".to_owned(), table)));

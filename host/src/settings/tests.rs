@@ -112,6 +112,8 @@ fn fronts_check_their_own_tables() {
         .fails("`mcp.progress_ms`: got 1; allowed is 10 to 600000 (file DIR/toolhost.toml)");
     let settings = Case { user: "[mcp]\nwithout_elicitation = 'allow'", ..Case::default() }.load().unwrap();
     assert_eq!(settings.mcp().without_elicitation, crate::mcp::WithoutElicitation::Allow);
+    Case { user: "[mcp]\nwait_limit_ms = 0", ..Case::default() }
+        .fails("`mcp.wait_limit_ms`: got 0; allowed is 100 to 86400000 (file DIR/toolhost.toml)");
     Case { user: "[mcp]\nwait_limit_ms = 'x'", ..Case::default() }
         .fails("`mcp.wait_limit_ms`: invalid type: string \"x\", expected u64 (file DIR/toolhost.toml)");
 }
@@ -227,6 +229,67 @@ fn a_workspace_only_tightens() {
             "env.set: a workspace cannot set this",
         ]
     );
+}
+
+#[test]
+fn a_workspace_that_asks_for_plan_does_not_run_looser() {
+    for mode in ["plan", " Plan"] {
+        let workspace: &'static str = format!("mode = '{mode}'").leak();
+        Case { workspace, ..Case::default() }.fails(
+            "`mode`: the mode \"plan\" is not available yet, and nothing runs here looser than the workspace asks \
+             (workspace file DIR/.toolhost.toml)",
+        );
+    }
+    for workspace in ["mode = 'smart'", "mode = 'yolo'"] {
+        let settings = Case { workspace, ..Case::default() }.load().unwrap();
+        assert_eq!(settings.ignored[0].key, "mode");
+    }
+}
+
+#[test]
+fn a_workspaces_text_is_not_shown() {
+    let error = Case { workspace: "[bus]\nroot:x:secret\n", ..Case::default() }.load().unwrap_err();
+    assert_eq!(error, "the file is not TOML: parse error at line 2 (workspace file DIR/.toolhost.toml)");
+}
+
+#[cfg(unix)]
+#[test]
+fn a_link_out_of_the_workspace_is_not_read() {
+    use std::os::unix::fs::symlink;
+
+    let outside = tempfile::tempdir().unwrap();
+    let dir = tempfile::tempdir().unwrap();
+    let root = dir.path().canonicalize().unwrap();
+    let link = root.join(WORKSPACE_FILE);
+    let load = || {
+        let sources = Sources { workspace: Some(root.clone()), ..Sources::default() };
+        Settings::load(&sources).map_err(|errors| errors.to_string().replace(root.to_str().unwrap(), "DIR"))
+    };
+    fs::write(outside.path().join("secret"), "root:x:secret").unwrap();
+    fs::write(root.join("own.toml"), "[bus]\nmax_result_chars = 5000").unwrap();
+    symlink(outside.path().join("secret"), &link).unwrap();
+    let refused = "it is a link that leads out of the workspace, and is not read (workspace file DIR/.toolhost.toml)";
+    assert_eq!(load().unwrap_err(), refused);
+    fs::remove_file(&link).unwrap();
+    symlink("missing", &link).unwrap();
+    assert_eq!(load().unwrap_err(), "it is a link that leads nowhere (workspace file DIR/.toolhost.toml)");
+    fs::remove_file(&link).unwrap();
+    symlink("own.toml", &link).unwrap();
+    assert_eq!(load().unwrap().bus.max_result_chars, 5_000);
+}
+
+#[cfg(all(unix, feature = "shell-session"))]
+#[test]
+fn the_key_that_was_set_is_to_blame() {
+    Case { flags: &[("--set", "tools.shell_session.wait_limit_ms", "500")], ..Case::default() }.fails(
+        "`tools.shell_session.wait_limit_ms`: got 500, which the default of `start_wait_ms` does not fit: got 1000; \
+         allowed is 0 to 500 (flag --set)",
+    );
+    let user = "[tools.shell_session]\nwait_limit_ms = 500\nstart_wait_ms = 600";
+    Case { user, ..Case::default() }
+        .fails("`tools.shell_session.start_wait_ms`: got 600; allowed is 0 to 500 (file DIR/toolhost.toml)");
+    let user = "[tools.shell_session]\nper_chat = 9\ntotal = 8";
+    assert!(Case { user, ..Case::default() }.load().is_ok(), "the smaller one decides");
 }
 
 #[test]

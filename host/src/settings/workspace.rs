@@ -1,11 +1,14 @@
 //! The workspace's file: what it may say, since anybody who wrote the repository wrote it.
 
+use std::path::Path;
+
 use figment::value::{Dict, Value as Figment};
 use serde_json::Value;
 
-use super::error::Origin;
+use super::WORKSPACE_FILE;
+use super::error::{Origin, SettingError};
 use super::known::whole;
-use super::layer::{Layer, insert};
+use super::layer::{Layer, Source, insert};
 use super::sections;
 
 /// Something that a workspace's file tried to loosen, which has no effect.
@@ -17,6 +20,34 @@ pub struct Ignored {
     pub origin: Origin,
     /// Why it has no effect.
     pub reason: String,
+}
+
+/// Reads the file of a workspace; nothing if there is none.
+///
+/// A link that leads out of the workspace is an error: what it leads to was not written for this purpose, and what the
+/// file would have tightened must not be lost.
+pub(super) fn file(root: &Path) -> Result<Option<Layer>, SettingError> {
+    let path = root.join(WORKSPACE_FILE);
+    let fail = |problem: &str| SettingError::new("", Source::Workspace.origin(&path), problem);
+    let is_link = path.symlink_metadata().is_ok_and(|metadata| metadata.is_symlink());
+    if is_link {
+        let (Ok(target), Ok(root)) = (path.canonicalize(), root.canonicalize()) else {
+            return Err(fail("it is a link that leads nowhere"));
+        };
+        if !target.starts_with(root) {
+            return Err(fail("it is a link that leads out of the workspace, and is not read"));
+        }
+    }
+    Layer::file(&path, Source::Workspace)
+}
+
+/// Returns the error of a workspace that asks for more than this version can do: it must not run looser than it asks.
+pub(super) fn not_available_yet(layer: &Layer) -> Option<SettingError> {
+    let mode = layer.values.get("mode")?.as_str()?;
+    mode.trim().eq_ignore_ascii_case("plan").then(|| {
+        let problem = "the mode \"plan\" is not available yet, and nothing runs here looser than the workspace asks";
+        SettingError::new("mode", layer.origin.clone(), problem)
+    })
 }
 
 /// Keeps what tightens `before`: lower limits, and what is switched off. Reports the rest.

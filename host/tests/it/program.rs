@@ -12,7 +12,7 @@ pub(crate) struct Run {
     dir: tempfile::TempDir,
     args: Vec<String>,
     variables: Vec<(String, String)>,
-    input: String,
+    input: Vec<u8>,
 }
 
 /// What came of it; the directory is replaced by `DIR`.
@@ -31,7 +31,7 @@ impl Ran {
 
 impl Run {
     pub(crate) fn new() -> Self {
-        Self { dir: tempfile::tempdir().unwrap(), args: Vec::new(), variables: Vec::new(), input: String::new() }
+        Self { dir: tempfile::tempdir().unwrap(), args: Vec::new(), variables: Vec::new(), input: Vec::new() }
     }
 
     pub(crate) fn args<'a>(mut self, args: impl IntoIterator<Item = &'a str>) -> Self {
@@ -64,8 +64,8 @@ impl Run {
         self
     }
 
-    fn input(mut self, text: &str) -> Self {
-        self.input = text.into();
+    fn input(mut self, bytes: impl AsRef<[u8]>) -> Self {
+        self.input = bytes.as_ref().to_vec();
         self
     }
 
@@ -87,7 +87,7 @@ impl Run {
     pub(crate) fn run(self) -> Ran {
         let mut child = self.command().spawn().unwrap();
         // A program that ends before it has read everything is fine.
-        let _ = child.stdin.take().unwrap().write_all(self.input.as_bytes());
+        let _ = child.stdin.take().unwrap().write_all(&self.input);
         let output = child.wait_with_output().unwrap();
         let text = |bytes: Vec<u8>| {
             let dir = self.dir.path().canonicalize().unwrap();
@@ -161,29 +161,90 @@ fn check_answers_a_line_for_each_line() {
     assert!(answers[3]["syntaxError"].is_string(), "{}", answers[3]);
 }
 
-#[cfg(feature = "sleep")]
 #[test]
-fn play_shows_cards_and_fails_loudly() {
-    let calls = r#"{"say": "A nap.", "tool": "sleep", "arguments": {"ms": 20}, "as": "nap"}
+fn check_takes_whatever_a_line_has() {
+    let run = Run::new().args(["check", ""]).run();
+    assert_eq!((run.code, run.stdout.as_str()), (Some(0), "ask: it holds no command that a rule could allow\n"));
+    let run = Run::new().args(["check", "--stdin"]).run();
+    assert_eq!((run.code, run.stdout.as_str()), (Some(0), ""), "{}", run.stderr);
+    // An empty line, and bytes that are no text, get an error and the next line its answer.
+    let run = Run::new().args(["check", "--stdin"]).input(b"\n\"\xff\"\n\"\"\r\n\"ls\"").run();
+    let answers: Vec<serde_json::Value> = run.stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let decisions: Vec<Option<&str>> = answers.iter().map(|answer| answer["decision"].as_str()).collect();
+    assert_eq!(decisions, [None, None, Some("ask"), Some("ask")], "{}", run.both());
+}
+
+#[test]
+fn help_describes_the_lines_of_a_play_and_the_exit_codes() {
+    let help = Run::new().args(["play", "--help"]).run().stdout;
+    assert!(
+        help.contains("\nEach line is {\"tool\": NAME") && help.contains("The exit code is 1 if any did."),
+        "{help}"
+    );
+    let help = Run::new().args(["--help"]).run().stdout;
+    assert!(help.contains("129, 130 and 143"), "{help}");
+    let help = Run::new().args(["check", "--help"]).run().stdout;
+    assert!(help.contains("The exit code is 0 whatever the decision."), "{help}");
+}
+
+#[cfg(feature = "sleep")]
+const CALLS: &str = r#"{"say": "A nap.", "tool": "sleep", "arguments": {"ms": 20}, "as": "nap"}
 
 {"tool": "sleep", "arguments": {"ms": "${nap.sleptMs}"}, "expect": {"structured": {"sleptMs": 20}}}
 {"tool": "slep", "arguments": {}, "expect": {"error": "no tool is named"}}
-{"tool": "sleep", "arguments": {"ms": 0, "msec": 1}}
 {"tool": "sleep", "arguments": {"ms": 1}, "expect": {"text": "slept 2 ms"}}
+{"tool": "sleep", "arguments": {"ms": 0, "msec": 1}}
+not a call
+{"tool": "sleep", "arguments": {"ms": "${nap.missing}"}}
 {"tool": "sleep", "arguments": {"ms": 2}}
 "#;
-    assert_snapshot!("play_cards", Run::new().file("calls.jsonl", calls).args(["play", "calls.jsonl"]).run().both());
-    let json = Run::new().args(["play", "-", "--json"]).input(calls).run();
-    assert_snapshot!("play_json", json.both());
+
+#[cfg(feature = "sleep")]
+#[test]
+fn play_shows_cards_up_to_the_first_failure() {
+    let play = |calls: &str| Run::new().file("calls.jsonl", calls).args(["play", "calls.jsonl"]).run();
+    assert_snapshot!("play_cards", play(CALLS).both());
+    let unexpected: String = CALLS.lines().skip(5).map(|line| format!("{line}\n")).collect();
+    assert_snapshot!("play_unexpected_error", play(&unexpected).both());
+    let fine = play("{\"tool\": \"slep\", \"arguments\": {}, \"expect\": {\"error\": \"no tool\"}}\n");
+    assert_eq!(fine.code, Some(0), "{}", fine.both());
+}
+
+#[cfg(feature = "sleep")]
+#[test]
+fn play_as_json_answers_every_line() {
+    let json = |calls: &str| Run::new().args(["play", "-", "--json"]).input(calls).run();
+    let ran = json(CALLS);
+    assert_snapshot!("play_json", ran.both());
+    assert_eq!(ran.stdout.lines().count(), CALLS.lines().filter(|line| !line.is_empty()).count());
+    for bad in
+        ["not a call\n", "{\"tool\": \"slep\"}\n", "{\"tool\": \"sleep\", \"arguments\": {\"ms\": \"${x.y}\"}}\n"]
+    {
+        let ran = json(bad);
+        assert_eq!((ran.code, ran.stdout.contains("\"failed\":")), (Some(1), true), "{bad}: {}", ran.both());
+    }
+    assert_eq!(json("{\"tool\": \"sleep\", \"arguments\": {\"ms\": 1.0}}\n").code, Some(0));
 }
 
 #[test]
 fn bad_lines_and_files_of_a_play_are_named() {
     let run = Run::new().args(["play", "-"]).input("{\"tool\": \"sleep\", \"args\": {}}\n").run();
     assert_snapshot!("play_bad_line", run.both());
+    let run = Run::new().args(["play", "-", "--json"]).input(b"{\"tool\": \"\xff\"}\n").run();
+    assert!(run.code == Some(1) && run.stdout.contains("invalid unicode code point"), "{}", run.both());
     let run = Run::new().args(["play", "missing.jsonl"]).run();
     assert_eq!((run.code, run.stdout.as_str()), (Some(1), ""));
     assert!(run.stderr.starts_with("error: cannot open `missing.jsonl`: "), "{}", run.stderr);
+}
+
+#[cfg(all(unix, feature = "shell-session"))]
+#[test]
+fn the_card_of_a_kill_says_what_it_did() {
+    let calls = r#"{"tool": "shell_session", "arguments": {"action": "start", "command": "sleep 1000 & echo up; wait", "until": {"text": "up"}, "waitMs": 20000}}
+{"tool": "shell_session", "arguments": {"action": "kill", "id": "${last.id}"}}
+"#;
+    let run = Run::new().file("calls.jsonl", calls).args(["play", "calls.jsonl"]).run();
+    assert!(run.stdout.contains(" processes, nothing of its process tree is left]\n"), "{}", run.both());
 }
 
 #[cfg(all(unix, feature = "shell-session"))]
@@ -205,7 +266,7 @@ fn a_signal_ends_everything_that_was_started() {
     let calls = r#"{"tool": "shell_session", "arguments": {"action": "start", "command": "setsid sleep 1000 & echo up; sleep 1000", "until": {"text": "up"}, "waitMs": 20000}}
 {"tool": "sleep", "arguments": {"ms": 300000}}
 "#;
-    for (signal, code) in [("-INT", 130), ("-TERM", 143)] {
+    for (signal, code) in [("-HUP", 129), ("-INT", 130), ("-TERM", 143)] {
         let run = Run::new().file("calls.jsonl", calls).args(["play", "calls.jsonl"]);
         let mut child = run.command().spawn().unwrap();
         let mut shown = BufReader::new(child.stdout.take().unwrap());

@@ -98,8 +98,13 @@ impl Client {
     }
 
     pub(crate) fn line(&mut self, line: &str) {
+        self.bytes(line.as_bytes());
+    }
+
+    /// Sends a line of any bytes.
+    pub(crate) fn bytes(&mut self, line: &[u8]) {
         let output = self.output.as_mut().expect("the input is open");
-        output.write_all(format!("{line}\n").as_bytes()).unwrap();
+        output.write_all(&[line, b"\n"].concat()).unwrap();
         output.flush().unwrap();
     }
 
@@ -115,15 +120,21 @@ impl Client {
     }
 
     /// Sends a request and returns its id.
-    pub(crate) fn begin(&mut self, method: &str, mut params: Value) -> u64 {
+    pub(crate) fn begin(&mut self, method: &str, params: Value) -> u64 {
+        let request = self.prepared(method, params);
+        self.send(&request);
+        self.last_id
+    }
+
+    /// Returns a request with an id of its own, which is not sent.
+    pub(crate) fn prepared(&mut self, method: &str, mut params: Value) -> Value {
         self.last_id += 1;
         if self.era == Era::Modern {
             params["_meta"]["io.modelcontextprotocol/protocolVersion"] = json!("2026-07-28");
             params["_meta"]["io.modelcontextprotocol/clientInfo"] = json!({"name": self.name, "version": "1"});
             params["_meta"]["io.modelcontextprotocol/clientCapabilities"] = self.capabilities.clone();
         }
-        self.send(&json!({"jsonrpc": "2.0", "id": self.last_id, "method": method, "params": params}));
-        self.last_id
+        json!({"jsonrpc": "2.0", "id": self.last_id, "method": method, "params": params})
     }
 
     /// Sends a request and returns the whole response.

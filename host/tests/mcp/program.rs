@@ -7,7 +7,7 @@ use std::os::unix::net::UnixStream;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
-use nix::sys::signal::{Signal, kill};
+use nix::sys::signal::{SigSet, Signal, kill};
 use nix::unistd::Pid;
 use serde_json::{Value, json};
 
@@ -131,16 +131,48 @@ fn it_ends_at_the_end_of_its_input_with_calls_answered() {
 
 #[test]
 fn it_ends_at_signals_with_calls_answered() {
-    for signal in [Signal::SIGTERM, Signal::SIGINT] {
+    for (signal, code) in [(Signal::SIGHUP, 129), (Signal::SIGINT, 130), (Signal::SIGTERM, 143)] {
         let (mut program, client) = Program::piped(&[]);
         let mut client = client.open(Era::Legacy("2025-11-25"));
         let id = begin_long(&mut client);
         let sent = Instant::now();
         program.signal(signal);
         assert_eq!(client.result(id)["structuredContent"]["endedBecause"], "cancelled");
-        assert!(program.ended().success(), "{signal}");
+        assert_eq!(program.ended().code(), Some(code), "{signal}");
         assert!(sent.elapsed() < GRACE, "{:?}", sent.elapsed());
     }
+}
+
+#[test]
+fn a_signal_that_its_parent_blocked_ends_it() {
+    let mut blocked = SigSet::empty();
+    blocked.add(Signal::SIGTERM);
+    // A child inherits the mask of the thread that starts it.
+    blocked.thread_block().unwrap();
+    let (mut program, client) = Program::piped(&[]);
+    blocked.thread_unblock().unwrap();
+    let mut client = client.open(Era::Modern);
+    assert_eq!(client.call("sleep", json!({"ms": 1}))["isError"], false);
+    program.signal(Signal::SIGTERM);
+    assert_eq!(program.ended().code(), Some(143));
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_hangup_that_is_ignored_stays_ignored() {
+    let (command, home) = Program::command();
+    let mut shell = Command::new("sh");
+    shell.args(["-c", "trap '' HUP; exec \"$0\" mcp"]).arg(env!("CARGO_BIN_EXE_toolhost"));
+    shell.current_dir(command.get_current_dir().unwrap()).envs(command.get_envs().filter_map(|(k, v)| Some((k, v?))));
+    let mut child = shell.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    let client = Client::new(child.stdout.take().unwrap(), child.stdin.take().unwrap());
+    let mut program = Program { child, _home: home, ends: Vec::new() };
+    let mut client = client.open(Era::Modern);
+    assert_eq!(client.call("sleep", json!({"ms": 1}))["isError"], false);
+    program.signal(Signal::SIGHUP);
+    assert_eq!(client.call("sleep", json!({"ms": 1}))["isError"], false);
+    client.close();
+    assert!(program.ended().success());
 }
 
 #[test]

@@ -10,8 +10,9 @@ use crate::failure::Failure;
 
 /// Tools for agents that work in a real terminal.
 ///
-/// Exit codes: 0 done; 1 a step of `play` failed, or the machine refused; 2 bad arguments or a bad configuration;
-/// 130 and 143 ended by SIGINT and SIGTERM, after everything that ran was ended.
+/// Exit codes: 0 done, for `mcp` that the client closed the connection; 1 a step of `play` failed, or the machine
+/// refused; 2 bad arguments or a bad configuration; 129, 130 and 143 ended by SIGHUP, SIGINT and SIGTERM, after
+/// everything that ran was ended.
 #[derive(Debug, Parser)]
 #[command(name = "toolhost", version, max_term_width = 100)]
 pub(crate) struct Args {
@@ -60,19 +61,28 @@ pub(crate) enum Command {
     },
 }
 
-/// Each line is {"tool": NAME, "arguments": {...}}, and may have
-/// "say": text shown before the call;
-/// "as": a name, so that later arguments can say "${NAME.FIELD}" for a field of its structured result ("${last.FIELD}"
-/// is the previous result);
-/// "expect": {"text": contained in the result, "structured": fields that it has, "error": contained in the error}.
-/// A step that does not meet what it expects ends the play with exit code 1.
+/// What `play --help` says about the lines.
+const LINES: &str = "\
+Each line is {\"tool\": NAME, \"arguments\": {...}}, and may have
+  \"say\": text shown before the call
+  \"as\": a name, so that later arguments can say \"${NAME.FIELD}\" for a field of its structured
+    result; \"${last.FIELD}\" is the previous result
+  \"expect\": {\"text\": contained in the result, \"structured\": fields that it has,
+    \"error\": contained in the error}
+
+A step fails if it does not meet what it expects, or ends in an error that it does not expect. The
+first failed step ends the play with exit code 1, and a line that is no step with exit code 2.
+
+With --json the play goes on instead: each line that is not empty gives one JSON object, with
+\"failed\" and the reason if it failed or is no step. The exit code is 1 if any did.";
+
 #[derive(Debug, clap::Args)]
-#[command(verbatim_doc_comment)]
+#[command(after_long_help = LINES)]
 pub(crate) struct Play {
     /// The file, or - for standard input
     #[arg(value_name = "FILE")]
     pub(crate) file: PathBuf,
-    /// Print one JSON object a call
+    /// Print one JSON object a line, and go on after a failed one
     #[arg(long)]
     pub(crate) json: bool,
     /// Who approves what needs asking: all, since you chose the file (the default for a FILE); none (the default for
@@ -81,8 +91,8 @@ pub(crate) struct Play {
     pub(crate) approve: Option<Approve>,
 }
 
-/// The exit code is 0 whatever the decision.
 #[derive(Debug, clap::Args)]
+#[command(after_help = "The exit code is 0 whatever the decision.")]
 pub(crate) struct Check {
     /// The command line
     #[arg(

@@ -1,6 +1,6 @@
 //! `toolhost check`: what the policy would do with a command, and why.
 
-use std::io;
+use std::io::{self, BufRead};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -21,7 +21,7 @@ pub(crate) fn run(common: &Common, check: &Check) -> Result<ExitCode, Failure> {
     };
     let mut out = Out::new();
     if check.stdin {
-        for line in io::stdin().lines() {
+        for line in io::stdin().lock().split(b'\n') {
             let line = line.map_err(|error| Failure::machine("cannot read the commands", error))?;
             out.json(&checker.answer(&line))?;
         }
@@ -71,8 +71,8 @@ impl Checker {
     }
 
     /// Answers one line, a JSON string; a line that is none gets an error and the next line its answer.
-    fn answer(&self, line: &str) -> Value {
-        match serde_json::from_str::<String>(line) {
+    fn answer(&self, line: &[u8]) -> Value {
+        match serde_json::from_slice::<String>(line) {
             Ok(command) => to_json(&self.explain(&command)),
             Err(error) => json!({"error": format!("the line is not a JSON string: {error}")}),
         }

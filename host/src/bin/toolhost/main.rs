@@ -41,9 +41,12 @@ fn mcp(common: &args::Common) -> Result<ExitCode, Failure> {
         host::mcp::Stdio::take().map_err(|error| Failure::machine("cannot use standard input and output", error))?;
     let settings = common.settings()?;
     let host = std::sync::Arc::new(common.host(&settings)?);
-    host::mcp::serve(stdio, host, common.workspace()?, settings.mcp())
+    let ended = host::mcp::serve(stdio, host, common.workspace()?, settings.mcp())
         .map_err(|error| Failure::machine("the MCP front failed", error))?;
-    Ok(ExitCode::SUCCESS)
+    Ok(match ended {
+        host::mcp::Ended::Closed => ExitCode::SUCCESS,
+        host::mcp::Ended::Signal(signal) => ExitCode::from(signal.exit_code()),
+    })
 }
 
 /// Shows warnings, or what `TOOLHOST_LOG` asks for (for example `debug` or `host=trace`), on standard error.

@@ -9,7 +9,7 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use host::{CallOptions, Card, Chat, Host};
+use host::{CallOptions, Card, Chat, Host, Signals};
 use policy::Approver;
 use serde_json::{Value, json};
 use tokio::sync::mpsc;
@@ -20,18 +20,18 @@ use crate::failure::{FAILED, Failure};
 use crate::output::Out;
 use step::{Results, Step};
 
-/// The exit code of a program that a signal ended is 128 and its number.
-#[cfg(unix)]
-const SIGNALLED: u8 = 128;
-
 pub(crate) fn run(common: &Common, play: &Play) -> Result<ExitCode, Failure> {
     let settings = common.settings()?;
     let host = common.host(&settings)?;
-    let lines = lines_of(&play.file)?;
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()
         .map_err(|error| Failure::machine("cannot build a runtime", error))?;
+    let mut signals = {
+        let _inside = runtime.enter();
+        Signals::new().map_err(|error| Failure::machine("cannot handle signals", error))?
+    };
+    let lines = lines_of(&play.file)?;
     let chat = host.open_chat(common.workspace()?);
     let cancel = CancellationToken::new();
     let played = runtime.block_on(async {
@@ -46,12 +46,12 @@ pub(crate) fn run(common: &Common, play: &Play) -> Result<ExitCode, Failure> {
         let mut playing = std::pin::pin!(player.play(lines));
         let signal = tokio::select! {
             played = &mut playing => return played,
-            signal = signal() => signal,
+            signal = signals.recv() => signal,
         };
         cancel.cancel();
         // The running step ends, and says so, before the host does.
         let _ = playing.await;
-        Ok(ExitCode::from(signal))
+        Ok(ExitCode::from(signal.exit_code()))
     });
     // However it ended: nothing that was started stays.
     runtime.block_on(host.end());
@@ -70,40 +70,50 @@ struct Player<'a> {
 }
 
 impl Player<'_> {
-    async fn play(&mut self, mut lines: mpsc::Receiver<io::Result<String>>) -> Result<ExitCode, Failure> {
+    /// Plays all lines: as cards up to the first that fails, as JSON to the end.
+    async fn play(&mut self, mut lines: mpsc::Receiver<io::Result<Vec<u8>>>) -> Result<ExitCode, Failure> {
         let mut results = Results::default();
         let mut number = 0;
+        let mut code = ExitCode::SUCCESS;
         loop {
             let line = tokio::select! {
                 line = lines.recv() => line,
                 () = self.cancel.cancelled() => None,
             };
-            let Some(line) = line else { return Ok(ExitCode::SUCCESS) };
+            let Some(line) = line else { return Ok(code) };
             number += 1;
             let line = line.map_err(|error| Failure::machine("cannot read the calls", error))?;
-            if line.trim().is_empty() {
+            if line.trim_ascii().is_empty() {
                 continue;
             }
-            let step = Step::parse(&line).map_err(|problem| {
-                Failure::usage(format!("line {number}: {problem}"), Some("`toolhost play --help` describes the lines"))
-            })?;
-            let failed = self.step(&step, &mut results).await?;
+            let failed = match Step::parse(&line) {
+                Ok(step) => self.step(&step, &mut results).await?,
+                Err(problem) if self.play.json => {
+                    self.out.json(&no_call(None, "invalidLine", &problem))?;
+                    Some(problem)
+                }
+                Err(problem) => {
+                    let problem = format!("line {number}: {problem}");
+                    return Err(Failure::usage(problem, Some("`toolhost play --help` describes the lines")));
+                }
+            };
             if let Some(failed) = failed {
+                code = ExitCode::from(FAILED);
                 if !self.play.json {
                     eprintln!("error: line {number}: {failed}");
+                    return Ok(code);
                 }
-                return Ok(ExitCode::from(FAILED));
             }
         }
     }
 
-    /// Makes one call and shows it; returns what was expected of it and did not hold.
+    /// Makes one call and shows it; returns why it failed, if it did.
     async fn step(&mut self, step: &Step, results: &mut Results) -> Result<Option<String>, Failure> {
         let arguments = match results.fill(&step.arguments) {
             Ok(arguments) => arguments,
             Err(problem) => {
                 if self.play.json {
-                    self.out.json(&json!({"tool": step.tool, "ok": false, "failed": problem}))?;
+                    self.out.json(&no_call(Some(&step.tool), "invalidArguments", &problem))?;
                 }
                 return Ok(Some(problem));
             }
@@ -119,7 +129,7 @@ impl Player<'_> {
         let options =
             CallOptions::new().with_cancel(self.cancel.child_token()).with_approver(Arc::clone(&self.approver));
         let result = self.host.call(self.chat, ToolCall::new(&step.tool, arguments), options).await;
-        let failed = step.unmet(&result);
+        let failed = step.failed(&result);
         let notices = self.host.inbox().take(self.chat.id()).text();
         if self.play.json {
             self.out.json(&to_json(&step.tool, &result, notices, failed.as_deref()))?;
@@ -142,7 +152,7 @@ fn to_json(tool: &str, result: &Result<ToolOutput, ToolError>, notices: Option<S
             json!({"tool": tool, "ok": true, "text": output.as_text(), "structured": output.structured})
         }
         Err(error) => {
-            let error = json!({"kind": kind(error), "message": error.report(), "hint": error.hint()});
+            let error = json!({"kind": kind(error), "message": message(error), "hint": error.hint()});
             json!({"tool": tool, "ok": false, "error": error})
         }
     };
@@ -155,6 +165,19 @@ fn to_json(tool: &str, result: &Result<ToolOutput, ToolError>, notices: Option<S
     line
 }
 
+/// The result of a line that made no call.
+fn no_call(tool: Option<&str>, kind: &str, problem: &str) -> Value {
+    let error = json!({"kind": kind, "message": problem, "hint": null});
+    json!({"tool": tool, "ok": false, "error": error, "failed": problem})
+}
+
+/// An error with its causes, without its hint.
+fn message(error: &ToolError) -> String {
+    let report = error.report();
+    let hint = error.hint().map(|hint| format!("\nhint: {hint}")).unwrap_or_default();
+    report.strip_suffix(&hint).unwrap_or(&report).to_owned()
+}
+
 /// The kind of an error as JSON has it, for example `unknownId`.
 fn kind(error: &ToolError) -> String {
     let name = format!("{:?}", error.kind());
@@ -162,7 +185,7 @@ fn kind(error: &ToolError) -> String {
 }
 
 /// Reads lines on a thread of its own, since neither a terminal nor a pipe can be read without blocking everywhere.
-fn lines_of(path: &Path) -> Result<mpsc::Receiver<io::Result<String>>, Failure> {
+fn lines_of(path: &Path) -> Result<mpsc::Receiver<io::Result<Vec<u8>>>, Failure> {
     let file = if path == Path::new("-") {
         None
     } else {
@@ -170,11 +193,11 @@ fn lines_of(path: &Path) -> Result<mpsc::Receiver<io::Result<String>>, Failure> 
     };
     let (sender, receiver) = mpsc::channel(1);
     std::thread::spawn(move || {
-        let lines: Box<dyn Iterator<Item = io::Result<String>>> = match file {
-            Some(file) => Box::new(BufReader::new(file).lines()),
-            None => Box::new(io::stdin().lines()),
+        let input: Box<dyn BufRead> = match file {
+            Some(file) => Box::new(BufReader::new(file)),
+            None => Box::new(io::stdin().lock()),
         };
-        for line in lines {
+        for line in input.split(b'\n') {
             let last = line.is_err();
             if sender.blocking_send(line).is_err() || last {
                 break;
@@ -182,32 +205,4 @@ fn lines_of(path: &Path) -> Result<mpsc::Receiver<io::Result<String>>, Failure> 
         }
     });
     Ok(receiver)
-}
-
-/// Waits for a signal that asks the program to end; returns the exit code for it.
-#[cfg(unix)]
-async fn signal() -> u8 {
-    use tokio::signal::unix::{SignalKind, signal};
-
-    let wait = async |kind: SignalKind| match signal(kind) {
-        Ok(mut signal) => {
-            signal.recv().await;
-        }
-        // Without the handler the signal ends the program by itself.
-        Err(_) => std::future::pending().await,
-    };
-    let code = |kind: SignalKind| SIGNALLED + u8::try_from(kind.as_raw_value()).unwrap_or_default();
-    tokio::select! {
-        () = wait(SignalKind::interrupt()) => code(SignalKind::interrupt()),
-        () = wait(SignalKind::terminate()) => code(SignalKind::terminate()),
-        () = wait(SignalKind::hangup()) => code(SignalKind::hangup()),
-    }
-}
-
-#[cfg(not(unix))]
-async fn signal() -> u8 {
-    match tokio::signal::ctrl_c().await {
-        Ok(()) => FAILED,
-        Err(_) => std::future::pending().await,
-    }
 }

@@ -39,17 +39,19 @@ struct Expect {
 }
 
 impl Step {
-    pub(super) fn parse(line: &str) -> Result<Self, String> {
-        let step: Self = serde_json::from_str(line).map_err(|error| error.to_string())?;
+    pub(super) fn parse(line: &[u8]) -> Result<Self, String> {
+        let step: Self = serde_json::from_slice(line).map_err(|error| error.to_string())?;
         match &step.name {
             Some(name) if !is_name(name) => Err(format!("`{name}` is no name: it has letters, digits and `_`")),
             _ => Ok(step),
         }
     }
 
-    /// Returns what was expected and does not hold.
-    pub(super) fn unmet(&self, result: &Result<ToolOutput, ToolError>) -> Option<String> {
-        let expect = self.expect.as_ref()?;
+    /// Returns why the step failed, if it did: an error that was not expected, or what was expected and does not hold.
+    pub(super) fn failed(&self, result: &Result<ToolOutput, ToolError>) -> Option<String> {
+        let Some(expect) = &self.expect else {
+            return result.is_err().then(|| "the call ended in an error, and none was expected".to_owned());
+        };
         match (result, &expect.error) {
             (Err(error), Some(wanted)) if error.report().contains(wanted) => None,
             (Err(error), Some(wanted)) => Some(format!("expected an error with {wanted:?}, got: {}", error.report())),
@@ -188,7 +190,7 @@ mod tests {
     #[track_caller]
     fn check(expect: Value, result: Result<ToolOutput, ToolError>, unmet: Option<&str>) {
         let line = json!({"tool": "t", "expect": expect}).to_string();
-        assert_eq!(Step::parse(&line).unwrap().unmet(&result).as_deref(), unmet);
+        assert_eq!(Step::parse(line.as_bytes()).unwrap().failed(&result).as_deref(), unmet);
     }
 
     #[test]
@@ -204,12 +206,14 @@ mod tests {
         check(json!({"error": "unknown"}), error(), Some("expected an error with \"unknown\", got: permission denied"));
         check(json!({"error": "denied"}), output(), Some("expected an error with \"denied\", got a result"));
         check(json!({}), error(), Some("expected a result, got the error: permission denied"));
+        check(Value::Null, error(), Some("the call ended in an error, and none was expected"));
+        check(Value::Null, output(), None);
     }
 
     #[test]
     fn unknown_fields_of_a_line_are_refused() {
-        let error = Step::parse(r#"{"tool": "sleep", "argument": {}}"#).unwrap_err();
+        let error = Step::parse(br#"{"tool": "sleep", "argument": {}}"#).unwrap_err();
         assert!(error.starts_with("unknown field `argument`, expected one of `tool`, `arguments`"), "{error}");
-        assert!(Step::parse(r#"{"tool": "sleep", "as": "a.b"}"#).unwrap_err().contains("is no name"));
+        assert!(Step::parse(br#"{"tool": "sleep", "as": "a.b"}"#).unwrap_err().contains("is no name"));
     }
 }
