@@ -7,6 +7,7 @@ mod compare;
 mod compound;
 mod doubt;
 mod expand;
+mod positional;
 mod quote;
 mod reader;
 mod redirect;
@@ -24,7 +25,7 @@ use reader::SyntaxError;
 use tree::Tree;
 pub use tree::{Assignment, Redirect, RedirectKind, Simple, Stdin, Word, WordPart};
 pub use wrappers::Reach;
-use wrappers::{Inner, Unwrapped, unwrap};
+use wrappers::{Inner, Operands, Unwrapped, unwrap};
 
 /// Characters beyond which nothing is allowed without asking.
 const MAX_CHARACTERS: usize = 10_000;
@@ -84,6 +85,12 @@ pub struct CommandAnalysis {
     pub syntax_error: Option<String>,
     /// Why not everything is understood.
     pub doubt: Option<String>,
+    /// Values that loops give to their variables.
+    pub(crate) loops: Vec<Assignment>,
+    /// Functions that it defines.
+    pub(crate) functions: Vec<String>,
+    /// Segments with positional parameters, and what they are with a list of parameters that the script tells.
+    pub(crate) resolved: Vec<(usize, usize)>,
 }
 
 impl CommandAnalysis {
@@ -97,9 +104,9 @@ impl CommandAnalysis {
     #[must_use]
     pub fn for_shell(command: &str, shell: &Path) -> Self {
         let name = shell.file_name().and_then(|name| name.to_str()).unwrap_or_default();
-        let mut work = Work { result: Self::default(), unwraps: 0, compared: 0 };
+        let mut work = Work { result: Self::default(), unwraps: 0, compared: 0, parameters: Vec::new() };
         let read = catch_unwind(AssertUnwindSafe(|| {
-            work.script(command, matches!(name, "bash" | "rbash"), Place::written());
+            work.script(command, matches!(name, "bash" | "rbash"), Place::written(), &[]);
         }));
         if read.is_err() {
             work.doubt("the analysis failed");
@@ -142,6 +149,8 @@ struct Work {
     unwraps: usize,
     /// Bytes that the other parsers read so far.
     compared: usize,
+    /// The lists of positional parameters of the script that is being looked at.
+    parameters: Vec<Vec<Word>>,
 }
 
 impl Work {
@@ -151,7 +160,7 @@ impl Work {
         }
     }
 
-    fn script(&mut self, source: &str, bash: bool, place: Place) {
+    fn script(&mut self, source: &str, bash: bool, place: Place, given: &[Vec<Word>]) {
         let counts = place.reach != Reach::DenyOnly;
         let (tree, error) = reader::read(source);
         if counts {
@@ -177,10 +186,10 @@ impl Work {
             Some(error) => reader::salvage(source, error, tree),
             None => tree,
         };
-        self.tree(tree, place);
+        self.tree(tree, place, given);
         for text in extra {
             let (tree, _) = reader::read(&text);
-            self.tree(tree, Place { reach: Reach::DenyOnly, ..place });
+            self.tree(tree, Place { reach: Reach::DenyOnly, ..place }, given);
         }
     }
 
@@ -219,7 +228,7 @@ impl Work {
         extra
     }
 
-    fn tree(&mut self, tree: Tree, place: Place) {
+    fn tree(&mut self, tree: Tree, place: Place, given: &[Vec<Word>]) {
         let counts = place.reach != Reach::DenyOnly;
         let mut sets_names = tree.sets_names;
         let mut evaluates_names = tree.evaluates_names;
@@ -235,8 +244,13 @@ impl Work {
         if place.depth == 0 {
             self.result.redirects.extend(tree.redirects);
         }
+        self.result.loops.extend(tree.loops);
+        let lists = positional::lists(&tree.commands, &tree.functions, given);
+        self.result.functions.extend(tree.functions);
+        let outer_lists = std::mem::replace(&mut self.parameters, lists);
         let base = self.result.segments.len();
         let mut numbers = Vec::with_capacity(tree.commands.len());
+        let mut positional = Vec::new();
         for command in tree.commands {
             numbers.push(self.result.segments.len());
             let stdin = match command.stdin {
@@ -256,7 +270,27 @@ impl Work {
                 wrapper: place.wrapper,
                 reach: place.reach,
             };
+            if !self.parameters.is_empty() && segment.words.iter().any(positional::is_positional) {
+                positional.push((self.result.segments.len(), segment.words.clone(), segment.stdin));
+            }
             self.segment(segment, place.depth);
+        }
+        for (number, words, stdin) in positional {
+            self.resolve(number, &words, Place { stdin, ..place });
+        }
+        self.parameters = outer_lists;
+    }
+
+    /// Adds what a segment is with each list of positional parameters.
+    fn resolve(&mut self, number: usize, words: &[Word], place: Place) {
+        for list in self.parameters.clone() {
+            let Some(words) = positional::resolve(words, &list) else { continue };
+            if self.unwraps > MAX_UNWRAPS {
+                return;
+            }
+            self.result.resolved.push((number, self.result.segments.len()));
+            let place = Place { wrapper: Some(number), reach: Reach::DenyOnly, depth: place.depth + 1, ..place };
+            self.segment(inner_segment(words, &[], place), place.depth);
         }
     }
 
@@ -272,7 +306,7 @@ impl Work {
                 let place =
                     Place { wrapper: Some(number), reach: Reach::DenyOnly, depth: depth + 1, stdin: segment.stdin };
                 self.result.segments.push(segment);
-                self.script(&script, true, place);
+                self.script(&script, true, place, &[]);
                 return;
             }
         }
@@ -309,26 +343,31 @@ impl Work {
                 if place.reach == Reach::DenyOnly && own == Reach::DenyOnly {
                     return;
                 }
-                let text = join(&words);
-                self.segment(
-                    Segment {
-                        text,
-                        words,
-                        assignments: Vec::new(),
-                        sets: sets.to_vec(),
-                        redirects: Vec::new(),
-                        span: None,
-                        stdin: place.stdin,
-                        wrapper: place.wrapper,
-                        reach: reach(own),
-                    },
-                    place.depth,
-                );
+                self.segment(inner_segment(words, sets, Place { reach: reach(own), ..place }), place.depth);
             }
-            Inner::Script { text, bash, reach: own } => {
-                self.script(&text, bash, Place { reach: reach(own), ..place });
+            Inner::Script { text, bash, reach: own, operands } => {
+                let given = match operands {
+                    Operands::Own(words) if words.is_empty() => Vec::new(),
+                    Operands::Own(words) => vec![words],
+                    Operands::Outer => self.parameters.clone(),
+                };
+                self.script(&text, bash, Place { reach: reach(own), ..place }, &given);
             }
         }
+    }
+}
+
+fn inner_segment(words: Vec<Word>, sets: &[String], place: Place) -> Segment {
+    Segment {
+        text: join(&words),
+        words,
+        assignments: Vec::new(),
+        sets: sets.to_vec(),
+        redirects: Vec::new(),
+        span: None,
+        stdin: place.stdin,
+        wrapper: place.wrapper,
+        reach: place.reach,
     }
 }
 

@@ -1,12 +1,16 @@
 //! Interactive shells that a command would leave at the terminal, where no rule sees what is typed later.
 
 mod code;
+mod container;
+mod data;
+mod dynamic;
 mod table;
+mod through;
 
-use crate::analysis::wrappers::{ShellCall, base_name, is_shell, options};
+use crate::analysis::wrappers::{ShellCall, base_name, is_shell, options, wrapper};
 use crate::analysis::{CommandAnalysis, Reach, Segment, Stdin, Word, WordPart};
 use table::{
-    FILTERS, FILTERS_WITH_PROGRAM, SHELL_AFTER_OPERAND, SHELL_IMAGES, SHELL_SUBCOMMANDS, SHELL_WITHOUT_COMMAND,
+    FILTERS, FILTERS_WITH_PROGRAM, SHELL_AFTER_OPERAND, SHELL_ALWAYS, SHELL_SUBCOMMANDS, SHELL_WITHOUT_COMMAND,
 };
 
 /// Why a command line is a bare interactive shell; none when it is not.
@@ -21,13 +25,26 @@ pub fn bare_shell(analysis: &CommandAnalysis) -> Option<String> {
     }
     analysis.segments.iter().enumerate().find_map(|(number, segment)| {
         let look = Look { analysis, segment, number, typed: &typed };
-        look.starts_shell().then(|| {
-            format!(
-                "`{}` is an interactive shell: the commands typed into it would skip the rules for commands",
-                crate::visible(&segment.text)
-            )
+        look.starts_shell().map(|found| {
+            let text = crate::visible(&segment.text);
+            match found {
+                Found::Shell => format!(
+                    "`{text}` is an interactive shell: the commands typed into it would skip the rules for commands"
+                ),
+                Found::Anything => format!(
+                    "what `{text}` runs is known only when it runs: any command could be run so, past the rules for commands"
+                ),
+            }
         })
     })
+}
+
+/// What a command leaves at the terminal.
+#[derive(Clone, Copy, Debug)]
+enum Found {
+    Shell,
+    /// A command that nobody knows before it runs.
+    Anything,
 }
 
 struct Look<'a> {
@@ -39,21 +56,30 @@ struct Look<'a> {
 }
 
 impl Look<'_> {
-    fn starts_shell(&self) -> bool {
+    fn starts_shell(&self) -> Option<Found> {
+        let shell = |is: bool| is.then_some(Found::Shell);
+        let words = &self.segment.words;
         if !self.reads_terminal() {
-            let words = &self.segment.words;
-            let shell = words.first().and_then(Word::value).is_some_and(is_shell);
+            let is_shell = words.first().and_then(Word::value).is_some_and(is_shell);
             // Its script is the terminal, wherever its input comes from.
-            return shell && ShellCall::read(&words[1..]).file.is_some_and(|file| file.text == "/dev/tty");
+            return shell(is_shell && ShellCall::read(&words[1..]).file.is_some_and(|file| file.text == "/dev/tty"));
         }
         if self.segment.assignments.iter().any(sets_helper) {
-            return true;
+            return Some(Found::Shell);
         }
-        let words = &self.segment.words;
-        let Some(first) = words.first() else { return false };
-        let Some(name) = first.value() else { return self.dynamic_name(first) };
-        let name = base_name(name);
+        let first = words.first()?;
         let arguments = &words[1..];
+        let name = match first.value() {
+            Some(name) => base_name(name),
+            None if self.is_resolved() => return None,
+            None if self.dynamic_name(first) => return Some(Found::Shell),
+            None if self.runs_anything(first) => return Some(Found::Anything),
+            None => return shell(dynamic::tail_name(first).is_some_and(|name| self.named(name, arguments))),
+        };
+        shell(self.named(name, arguments))
+    }
+
+    fn named(&self, name: &str, arguments: &[Word]) -> bool {
         if is_shell(name) {
             return match name.trim_end_matches(".exe") {
                 "pwsh" | "powershell" | "pwsh-preview" => powershell_reads_terminal(arguments),
@@ -61,7 +87,15 @@ impl Look<'_> {
                 _ => shell_reads_terminal(arguments),
             };
         }
-        code::hides_shell(name, arguments) || self.program(name, arguments)
+        code::hides_shell(name, arguments)
+            || self.program(name, arguments)
+            || !self.has_any_inner()
+                && !self.analysis.functions.iter().any(|f| f == name)
+                && through::ends_in_shell(name, arguments)
+    }
+
+    fn has_any_inner(&self) -> bool {
+        self.analysis.segments[self.number + 1..].iter().any(|inner| inner.wrapper == Some(self.number))
     }
 
     /// Whether what is typed reaches the command.
@@ -87,6 +121,9 @@ impl Look<'_> {
 
     /// A name that is known only when the command runs.
     fn dynamic_name(&self, word: &Word) -> bool {
+        if dynamic::prints_for_shell(word) {
+            return false;
+        }
         if word.parts.iter().any(|part| matches!(part, WordPart::Variable { name, .. } if matches!(name.as_str(), "SHELL" | "0" | "BASH" | "ZSH_NAME"))) {
             return true;
         }
@@ -106,7 +143,7 @@ impl Look<'_> {
         if word.parts.contains(&WordPart::Glob) {
             return glob_names_shell(base_name(&word.text));
         }
-        code::names_shell(&word.text)
+        code::names_plain_shell(&word.text)
     }
 
     fn program(&self, name: &str, arguments: &[Word]) -> bool {
@@ -121,6 +158,27 @@ impl Look<'_> {
             "script" => {
                 !texts.iter().any(|t| is_option(t, 'c', "--command")) && !informs(&texts) && script_operands(arguments)
             }
+            "capsh" => arguments
+                .iter()
+                .position(|word| matches!(word.text.as_str(), "--" | "-+"))
+                .is_some_and(|at| shell_reads_terminal(&arguments[at + 1..])),
+            "dtach" => texts.first() == Some(&"-a"),
+            "abduco" => {
+                let joins = |t: &&str| t.starts_with('-') && t.contains(['a', 'A', 'c']);
+                texts.iter().any(joins) && texts.iter().filter(|t| !t.starts_with('-')).count() <= 1
+            }
+            "gcloud" => {
+                let tells = |t: &&str| matches!(*t, "--" | "--command" | "--dry-run") || t.starts_with("--command=");
+                texts.contains(&"ssh") && !texts.iter().any(tells) && !informs(&texts)
+            }
+            "snap" => texts.first() == Some(&"run") && texts.contains(&"--shell"),
+            "parallel" => {
+                options(arguments, "jaIdNnLSP", &["jobs", "arg-file", "delimiter", "max-args", "sshlogin"]).0
+                    >= arguments.len()
+                    && !texts.iter().any(|t| t.starts_with("-a") || t.starts_with("--arg-file"))
+                    && !informs(&texts)
+            }
+            "xargs" => xargs_runs_lines(&texts),
             "systemd-run" => texts.iter().any(|t| is_option(t, 'S', "--shell")),
             "ssh" | "autossh" => ssh_shell(arguments),
             "nix-shell" => !texts
@@ -134,10 +192,14 @@ impl Look<'_> {
                     || t.starts_with("-d") && texts.contains(&"-m")
             }),
             "adb" => texts.first() == Some(&"shell") && texts.len() == 1 || adb_device_shell(&texts),
-            "docker" | "podman" | "nerdctl" | "kubectl" | "oc" => container_shell(name, &texts),
+            "docker" | "podman" | "nerdctl" | "kubectl" | "oc" => container::opens_shell(name, &texts),
             "source" | "." => texts.first().is_some_and(|t| is_terminal_file(t)),
+            _ if SHELL_ALWAYS.contains(&name) => {
+                !informs(&texts) && !texts.iter().any(|t| is_option(t, 'c', "--command"))
+            }
             _ => {
-                let only = |letters: &str| options(arguments, letters, &[]).0;
+                let long = wrapper(name).map_or(&[][..], |wrapper| wrapper.long);
+                let only = |letters: &str| options(arguments, letters, long).0;
                 if let Some((_, letters)) = SHELL_WITHOUT_COMMAND.iter().find(|(program, _)| *program == name) {
                     return only(letters) >= arguments.len() && !informs(&texts);
                 }
@@ -170,8 +232,15 @@ impl Look<'_> {
 /// Subcommands that open a shell only in one form.
 fn opens_shell(name: &str, texts: &[&str]) -> bool {
     match name {
-        "gcloud" => texts.contains(&"ssh"),
         "aws" => texts.contains(&"start-session"),
+        "az" => {
+            let operands: Vec<&str> = texts.iter().copied().filter(|t| !t.starts_with('-')).collect();
+            let session = matches!(operands.as_slice(), ["ssh", "vm" | "arc", ..] | ["webapp", "ssh", ..]);
+            let behind = texts.iter().position(|t| *t == "--").map_or(0, |at| texts.len() - at - 1);
+            session && behind == 0
+        }
+        "gh" => texts.contains(&"ssh"),
+        "aws-vault" => texts.iter().filter(|t| !t.starts_with('-')).count() <= 2,
         "limactl" => texts.iter().filter(|t| !t.starts_with('-')).count() <= 2,
         "machinectl" => texts.iter().filter(|t| !t.starts_with('-')).count() <= 2,
         "oc" => texts.iter().filter(|t| !t.starts_with('-')).count() <= 2,
@@ -230,8 +299,10 @@ fn passes_terminal(outer: &Segment) -> bool {
     match outer.program() {
         Some("alias") => false,
         Some("xargs" | "parallel") => texts().any(|t| is_option(t, 'o', "--open-tty") || t == "--tty"),
-        Some("docker" | "podman" | "nerdctl") => {
-            let compose = texts().nth(1) == Some("compose");
+        Some("podman") if texts().nth(1) == Some("unshare") => true,
+        Some("docker" | "podman" | "nerdctl" | "docker-compose" | "podman-compose") => {
+            let compose = outer.program().is_some_and(|name| name.ends_with("-compose"))
+                || texts().skip(1).any(|text| text == "compose");
             if compose {
                 !texts().any(|t| is_option(t, 'T', "--no-TTY") || t == "--no-tty")
             } else {
@@ -253,7 +324,28 @@ fn is_option(text: &str, letter: char, long: &str) -> bool {
 }
 
 fn informs(texts: &[&str]) -> bool {
-    matches!(texts.first(), Some(&"--help" | &"--version" | &"-h" | &"-V"))
+    match texts {
+        ["-h" | "-V"] => true,
+        _ => texts.iter().any(|text| matches!(*text, "--help" | "--version" | "--list")),
+    }
+}
+
+/// Each line that is typed becomes a command of its own.
+fn xargs_runs_lines(texts: &[&str]) -> bool {
+    if texts.iter().any(|t| t.starts_with("-a") || t.starts_with("--arg-file")) {
+        return false;
+    }
+    let replaced = texts.iter().enumerate().find_map(|(at, text)| match *text {
+        "-I" => texts.get(at + 1).copied(),
+        "-i" | "--replace" => Some("{}"),
+        text => text.strip_prefix("-I").or_else(|| text.strip_prefix("--replace=")),
+    });
+    let script = texts.windows(2).find(|pair| pair[0] == "-c").map(|pair| pair[1]);
+    match (replaced, script) {
+        (Some(replaced), Some(script)) => script.trim_start().starts_with(replaced),
+        (None, None) => texts.last() == Some(&"-c"),
+        _ => false,
+    }
 }
 
 /// `sudo -s`, `sudo -i`, before any value of another option.
@@ -322,30 +414,6 @@ fn adb_device_shell(texts: &[&str]) -> bool {
             texts[at + 1..].iter().all(|t| t.starts_with('-')) && texts[..at].iter().any(|t| t.starts_with('-'))
         }
         None => false,
-    }
-}
-
-/// A container whose own default command is a shell, or a debugging shell. Commands given to it are seen as inner ones.
-fn container_shell(name: &str, texts: &[&str]) -> bool {
-    let interactive = texts.iter().any(|t| is_option(t, 'i', "--interactive") || is_option(t, 'i', "--stdin"));
-    let entry = texts.iter().enumerate().find_map(|(at, text)| match text.strip_prefix("--entrypoint=") {
-        Some(program) => Some(program),
-        None if *text == "--entrypoint" => texts.get(at + 1).copied(),
-        None => None,
-    });
-    match texts.first().copied() {
-        Some("run") if interactive && entry.is_some_and(is_shell) => !texts.contains(&"-c"),
-        Some("run") if interactive && name != "kubectl" && name != "oc" => texts.last().is_some_and(|last| {
-            let image = base_name(last).split([':', '@']).next().unwrap_or_default();
-            SHELL_IMAGES.contains(&image)
-        }),
-        Some("run" | "debug") if interactive => match texts.iter().position(|t| *t == "--") {
-            Some(at) => texts.get(at + 1).is_some_and(|t| is_shell(t)) && !texts[at..].contains(&"-c"),
-            None => texts.first() == Some(&"debug"),
-        },
-        Some("rsh") => texts.iter().filter(|t| !t.starts_with('-')).count() <= 2,
-        Some("machine") => texts.get(1) == Some(&"ssh") && texts.len() <= 3,
-        _ => false,
     }
 }
 

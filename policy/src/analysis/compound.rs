@@ -1,7 +1,7 @@
 //! Compound commands: groups, loops, conditions, `case`, `[[`, `((`, functions and coprocesses.
 
 use super::reader::{Read, Reader};
-use super::tree::{Stdin, Word};
+use super::tree::{Assignment, Stdin, Word};
 
 impl Reader<'_> {
     /// A compound command whose reserved word stands at the position.
@@ -127,10 +127,10 @@ impl Reader<'_> {
             self.newlines()?;
             return self.loop_body();
         }
-        match self.word()? {
-            Some(name) if is_name(&name.text) => {}
+        let name = match self.word()? {
+            Some(name) if is_name(&name.text) => name.text,
             _ => return self.error("a loop needs the name of a variable"),
-        }
+        };
         self.newlines()?;
         if self.reserved_in() {
             self.pos += 2;
@@ -141,6 +141,8 @@ impl Reader<'_> {
                         if word.value().is_none_or(|text| text.contains(['[', '$', '`'])) {
                             self.tree.sets_names = true;
                         }
+                        let span = word.span.clone();
+                        self.tree.loops.push(Assignment { name: name.clone(), value: word, span });
                     }
                     None => break,
                 }

@@ -170,6 +170,8 @@ pub(crate) struct Tree {
     pub(crate) doubt: Option<&'static str>,
     /// Names of functions that the script defines.
     pub(crate) functions: Vec<String>,
+    /// Values that loops give to their variables.
+    pub(crate) loops: Vec<Assignment>,
     /// Command and process substitutions seen.
     pub(crate) substitutions: usize,
     /// Arithmetic evaluates the value of a variable.

@@ -1,5 +1,6 @@
 //! What a command line makes another program run: wrappers' arguments, inner scripts, `find -exec`.
 
+mod runner;
 mod shell_call;
 pub(crate) mod table;
 
@@ -8,7 +9,7 @@ use std::borrow::Cow;
 use super::tree::Word;
 pub(crate) use shell_call::ShellCall;
 pub use table::Reach;
-use table::{RUNNER_VALUES, RUNNERS, SHELLS, SUBCOMMANDS, WRAPPERS, Wrapper};
+use table::{SHELLS, SUBCOMMANDS, WRAPPERS, Wrapper};
 
 /// What a wrapper runs.
 #[derive(Clone, Debug)]
@@ -16,7 +17,16 @@ pub(crate) enum Inner {
     /// A command line.
     Command { words: Vec<Word>, reach: Reach },
     /// A script for a shell; `bash` tells whether it is read as bash reads it.
-    Script { text: String, bash: bool, reach: Reach },
+    Script { text: String, bash: bool, reach: Reach, operands: Operands },
+}
+
+/// The positional parameters of an inner script.
+#[derive(Clone, Debug)]
+pub(crate) enum Operands {
+    /// Its own, `$0` first.
+    Own(Vec<Word>),
+    /// Those of the script around it.
+    Outer,
 }
 
 /// What a command line contains beyond itself.
@@ -76,7 +86,7 @@ pub(crate) fn unwrap(words: &[Word]) -> Unwrapped {
             if let Some(wrapper) = wrapper(name) {
                 plain(wrapper, arguments, &mut found);
             }
-            runner(name, arguments, &mut found);
+            runner::runner(name, arguments, &mut found);
         }
     }
     found.inner.retain(|inner| match inner {
@@ -392,6 +402,7 @@ fn aliases(arguments: &[Word], found: &mut Unwrapped) {
                 text: value.trim_matches(['\'', '"']).to_owned(),
                 bash: true,
                 reach: Reach::DenyOnly,
+                operands: Operands::Outer,
             });
         }
     }
@@ -401,7 +412,12 @@ fn git_alias(arguments: &[Word], found: &mut Unwrapped) {
     for pair in arguments.windows(2) {
         let value = pair[1].text.split_once("=!").map(|(_, value)| value);
         if let (true, Some(value)) = (pair[0].text == "-c", value) {
-            found.inner.push(Inner::Script { text: value.to_owned(), bash: false, reach: Reach::Both });
+            found.inner.push(Inner::Script {
+                text: value.to_owned(),
+                bash: false,
+                reach: Reach::Both,
+                operands: Operands::Own(Vec::new()),
+            });
         }
     }
 }
@@ -413,28 +429,12 @@ fn ssh(arguments: &[Word], found: &mut Unwrapped) {
     // Options may follow the host.
     let rest = &rest[options(rest, VALUES, &[]).0..];
     if !rest.is_empty() {
-        found.inner.push(Inner::Script { text: join(rest).into_owned(), bash: false, reach: Reach::DenyOnly });
-    }
-}
-
-fn runner(name: &str, arguments: &[Word], found: &mut Unwrapped) {
-    let (skip, arguments) = match arguments.first().map(|w| w.text.as_str()) {
-        Some("compose") if name == "docker" || name == "podman" => (1, &arguments[1..]),
-        _ => (0, arguments),
-    };
-    let _ = skip;
-    let globals = SUBCOMMANDS.iter().find(|(program, ..)| *program == name);
-    let before = globals.map_or(0, |(_, short, long)| options(arguments, short, long).0);
-    let Some(subcommand) = arguments.get(before) else { return };
-    for (program, subcommands, short, operands) in RUNNERS {
-        if *program == name && subcommands.contains(&subcommand.text.as_str()) {
-            let rest = &arguments[before + 1..];
-            let (index, _) = options(rest, short, RUNNER_VALUES);
-            let mut rest = rest.get(index + operands..).unwrap_or_default();
-            let (more, _) = options(rest, short, RUNNER_VALUES);
-            rest = &rest[more..];
-            found.inner.push(Inner::Command { words: rest.to_vec(), reach: Reach::DenyOnly });
-        }
+        found.inner.push(Inner::Script {
+            text: join(rest).into_owned(),
+            bash: false,
+            reach: Reach::DenyOnly,
+            operands: Operands::Own(Vec::new()),
+        });
     }
 }
 
@@ -448,6 +448,9 @@ fn shell(name: &str, arguments: &[Word], found: &mut Unwrapped) {
         let bash = matches!(name, "bash" | "rbash");
         let reach = if call.plain { Reach::Through } else { Reach::Both };
         script(Cow::Borrowed(&text.text), bash, reach, std::slice::from_ref(text), found);
+        if let Some(Inner::Script { operands, .. }) = found.inner.last_mut() {
+            *operands = Operands::Own(call.operands.to_vec());
+        }
     }
 }
 
@@ -462,5 +465,5 @@ fn script(text: Cow<'_, str>, bash: bool, reach: Reach, from: &[Word], found: &m
     if from.iter().any(Word::is_dynamic) {
         found.doubt = Some("a script that is known only when it runs");
     }
-    found.inner.push(Inner::Script { text: text.into_owned(), bash, reach });
+    found.inner.push(Inner::Script { text: text.into_owned(), bash, reach, operands: Operands::Outer });
 }

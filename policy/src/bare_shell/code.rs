@@ -1,5 +1,6 @@
 //! Shells started from code or command lines in a program's arguments.
 
+use super::data::AMBIGUOUS_SHELLS;
 use super::table::{CODE, COMMAND_OPTIONS, Code};
 use crate::analysis::Word;
 use crate::analysis::wrappers::{base_name, is_shell};
@@ -31,11 +32,14 @@ pub(super) fn hides_shell(name: &str, arguments: &[Word]) -> bool {
                 .iter()
                 .any(|text| text.contains("(term ") || text.contains("(shell)") || text.contains("(ansi-term"));
         }
+        "awk" | "gawk" | "mawk" | "nawk" if runs_lines(arguments, |text| text.contains("system($")) => return true,
+        "sed" | "gsed" if runs_lines(arguments, |text| text == "e") => return true,
         "sed" | "gsed" => return arguments.iter().any(|word| sed_starts_shell(&word.text)),
-        "sqlite3" | "mysql" | "psql" | "mariadb" => {
+        // The stem has no digits.
+        "sqlite" | "duckdb" | "mysql" | "psql" | "mariadb" => {
             return arguments.iter().any(|word| {
                 let text = word.text.trim_start();
-                [".shell ", ".system ", "\\! ", "system "]
+                [".shell ", ".sh ", ".system ", "\\! ", "system "]
                     .iter()
                     .any(|start| text.strip_prefix(start).is_some_and(bare_command))
                     || text == "\\!"
@@ -69,12 +73,23 @@ pub(super) fn hides_shell(name: &str, arguments: &[Word]) -> bool {
         .any(|(_, options)| values(arguments, options).iter().any(|value| command_starts_shell(value)))
 }
 
+/// Whether a filter's program, which executes lines, stands alone: the lines come from the terminal.
+fn runs_lines(arguments: &[Word], executes: impl Fn(&str) -> bool) -> bool {
+    let mut operands = arguments.iter().map(|word| word.text.as_str()).filter(|text| !text.starts_with('-'));
+    operands.next().is_some_and(executes) && operands.next().is_none()
+}
+
 /// Whether text names a shell as a word of its own.
 pub(super) fn names_shell(text: &str) -> bool {
     tokens(text).any(is_shell)
 }
 
-fn tokens(text: &str) -> impl Iterator<Item = &str> {
+/// Whether text names a shell whose name is no common word or variable.
+pub(super) fn names_plain_shell(text: &str) -> bool {
+    tokens(text).any(|token| is_shell(token) && !AMBIGUOUS_SHELLS.contains(&token))
+}
+
+pub(super) fn tokens(text: &str) -> impl Iterator<Item = &str> {
     text.split(|c: char| !(c.is_ascii_alphanumeric() || matches!(c, '/' | '_' | '-' | '.')))
         .filter(|token| !token.is_empty())
 }
@@ -147,7 +162,7 @@ fn code_starts_shell(code: &str) -> bool {
 }
 
 /// Whether a shell is named and no `-c` follows it.
-fn shell_without_command(text: &str) -> bool {
+pub(super) fn shell_without_command(text: &str) -> bool {
     let tokens: Vec<&str> = tokens(text).collect();
     tokens.iter().enumerate().any(|(index, token)| {
         is_shell(token)
@@ -173,7 +188,7 @@ fn command_starts_shell(value: &str) -> bool {
 }
 
 /// A plain command line that is a shell without script or `-c`.
-fn bare_command(command: &str) -> bool {
+pub(super) fn bare_command(command: &str) -> bool {
     let command = command.trim().trim_matches(['\'', '"']);
     let mut words = command.split_whitespace();
     let Some(name) = words.next() else { return false };

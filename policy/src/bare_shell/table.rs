@@ -10,8 +10,8 @@ pub(super) const SHELL_WITHOUT_COMMAND: &[(&str, &str)] = &[
     ("i386", ""),
     ("x86_64", ""),
     ("firejail", ""),
-    ("login", ""),
-    ("newgrp", ""),
+    ("proot", "rbmqwkiRS"),
+    ("run0", "uDg"),
     ("lima", ""),
     ("wsl", "du"),
     ("zellij", ""),
@@ -22,6 +22,9 @@ pub(super) const SHELL_WITHOUT_COMMAND: &[(&str, &str)] = &[
     ("fakechroot", ""),
     ("gnu-screen", ""),
 ];
+
+/// Programs that start a shell whatever their operands are.
+pub(super) const SHELL_ALWAYS: &[&str] = &["newgrp", "login", "sulogin", "su-to-root"];
 
 /// Programs that start a shell when nothing follows one operand.
 pub(super) const SHELL_AFTER_OPERAND: &[(&str, &str)] = &[
@@ -34,8 +37,6 @@ pub(super) const SHELL_AFTER_OPERAND: &[(&str, &str)] = &[
     ("et", "p"),
     ("arch-chroot", "u"),
     ("schroot", "cud"),
-    ("proot", "rbwq"),
-    ("newgrp", ""),
     ("telnet", ""),
     ("sg", ""),
 ];
@@ -67,7 +68,9 @@ pub(super) const SHELL_SUBCOMMANDS: &[(&str, &[&str], &[&str])] = &[
     ("flyctl", &["ssh"], &["-C", "--command"]),
     ("heroku", &["ps:exec"], &[]),
     ("oc", &["rsh"], &[]),
-    ("gcloud", &["compute", "cloud-shell"], &["--command"]),
+    ("gh", &["codespace", "cs"], &["--", "--config"]),
+    ("az", &["ssh", "webapp"], &["--help"]),
+    ("aws-vault", &["exec"], &["--", "--server", "--ecs-server"]),
     ("aws", &["ssm"], &[]),
     ("chezmoi", &["cd"], &[]),
     ("spack", &["env"], &[]),
@@ -177,7 +180,6 @@ pub(super) const COMMAND_OPTIONS: &[(&str, &[&str])] = &[
     ("sort", &["--compress-program"]),
     ("mysql", &["-e", "--execute", "--pager"]),
     ("psql", &["-c", "--command"]),
-    ("capsh", &["--"]),
     ("start-stop-daemon", &["-x", "--exec", "-a", "--startas"]),
     ("dtach", &["-c", "-A", "-n"]),
     ("abduco", &["-c", "-A"]),

@@ -7,6 +7,8 @@ use super::super::tree::Word;
 pub(crate) struct ShellCall<'w> {
     /// The text after `-c`.
     pub(crate) script: Option<&'w Word>,
+    /// What follows that text: `$0` and the positional parameters.
+    pub(crate) operands: &'w [Word],
     /// `-c` was given.
     pub(crate) command: bool,
     /// The script file.
@@ -23,8 +25,16 @@ pub(crate) struct ShellCall<'w> {
 
 impl<'w> ShellCall<'w> {
     pub(crate) fn read(arguments: &'w [Word]) -> Self {
-        let mut call =
-            Self { script: None, command: false, file: None, informs: false, stdin: false, plain: true, known: true };
+        let mut call = Self {
+            script: None,
+            operands: &[],
+            command: false,
+            file: None,
+            informs: false,
+            stdin: false,
+            plain: true,
+            known: true,
+        };
         let mut index = 0;
         while let Some(word) = arguments.get(index) {
             let Some(text) = word.value() else {
@@ -89,6 +99,7 @@ impl<'w> ShellCall<'w> {
         let operand = arguments.get(index);
         if call.command {
             call.script = operand;
+            call.operands = arguments.get(index + 1..).unwrap_or_default();
         } else {
             call.file = operand;
         }
