@@ -56,13 +56,14 @@ pub(crate) fn run(arguments: &[String]) -> anyhow::Result<ExitCode> {
     }
     plan.repetitions = repetitions.unwrap_or(if plan.quick { 2 } else { 7 });
     let programs = program::of(plan.only.as_deref())?;
-    let root = Metadata::load()?.workspace_root;
+    let metadata = Metadata::load()?;
+    let root = metadata.workspace_root;
     for program in &programs {
         program.build(&root)?;
     }
     let mut rows = Vec::new();
     for program in &programs {
-        rows.extend(program.run(&root, &plan)?);
+        rows.extend(program.run(&metadata.target_directory, &plan)?);
     }
     if json {
         for row in &rows {

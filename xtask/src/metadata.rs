@@ -13,6 +13,8 @@ pub(crate) struct Metadata {
     /// The members, in no particular order.
     pub(crate) packages: Vec<Package>,
     pub(crate) workspace_root: PathBuf,
+    /// Where cargo puts what it builds.
+    pub(crate) target_directory: PathBuf,
 }
 
 /// One member.

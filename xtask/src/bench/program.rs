@@ -69,10 +69,9 @@ impl Program {
         Ok(())
     }
 
-    /// Runs it and reads its rows.
-    pub(crate) fn run(&self, root: &Path, plan: &Plan) -> anyhow::Result<Vec<Row>> {
-        let mut command = cargo();
-        command.args(["run", "--quiet", "--release", "--package", self.package, "--example", self.example, "--"]);
+    /// Runs what was built, whatever has changed since, and reads its rows.
+    pub(crate) fn run(&self, target: &Path, plan: &Plan) -> anyhow::Result<Vec<Row>> {
+        let mut command = Command::new(target.join("release/examples").join(self.example));
         command.args(["--repetitions", &plan.repetitions.to_string()]);
         if plan.quick {
             command.arg("--quick");
@@ -80,11 +79,12 @@ impl Program {
         if let Some(only) = &plan.only {
             command.args(["--only", only]);
         }
-        self.read(command.current_dir(root))
+        self.read(&mut command)
     }
 
     fn read(&self, command: &mut Command) -> anyhow::Result<Vec<Row>> {
-        let output = command.stderr(Stdio::inherit()).output().context("cannot start cargo")?;
+        let output = command.stderr(Stdio::inherit()).output();
+        let output = output.with_context(|| format!("cannot start the benchmark `{}`", self.example))?;
         let text = String::from_utf8(output.stdout).context("a benchmark printed something that is no text")?;
         if !output.status.success() {
             bail!("the benchmark `{}` of `{}` ended with {}", self.example, self.package, output.status);
