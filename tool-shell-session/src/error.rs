@@ -69,7 +69,6 @@ pub(crate) async fn write(session: &Session, error: WriteError) -> ToolError {
         WriteError::LineTooLong { .. } => {
             "send shorter lines, or put the text into a file and let the program read that"
         }
-        WriteError::NoSecretPrompt => "`read` shows what it waits for now",
         _ => {
             let message = format!("session `{}`: the input was not typed whole", session.id());
             return ToolError::new(ToolErrorKind::State, message)

@@ -31,6 +31,8 @@ mod secret;
 mod start;
 #[cfg(unix)]
 mod tool;
+#[cfg(unix)]
+mod wait;
 
 pub use config::{Config, ConfigError};
 #[cfg(unix)]

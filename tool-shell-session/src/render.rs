@@ -46,7 +46,8 @@ pub(crate) struct Outcome {
     /// The program in the foreground of the terminal.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) foreground: Option<String>,
-    /// What the program in the foreground reads from the terminal.
+    /// What the program in the foreground reads from the terminal; absent while it does not, while it is stopped, and
+    /// right after input that was not waited for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) waiting_for: Option<WaitingFor>,
     /// Processes that still hold the terminal after the exit.
@@ -79,10 +80,16 @@ pub(crate) struct Notes {
     pub(crate) ran_ms: u64,
     /// How a person was asked for a secret.
     pub(crate) secret: Option<String>,
+    /// That note says what to do about the secret that the program still waits for.
+    pub(crate) secret_is_open: bool,
     /// Columns of the terminal.
     pub(crate) cols: u16,
     /// The alternate screen is on.
     pub(crate) full_screen: bool,
+    /// The call did not wait at all.
+    pub(crate) unwaited: bool,
+    /// The text that was waited for is in the part that is not read yet.
+    pub(crate) beyond: bool,
 }
 
 /// Why a call returned.
@@ -168,7 +175,7 @@ pub(crate) struct Survivor {
 pub(crate) struct Screen {
     /// Every row from the top, without trailing blanks.
     pub(crate) rows: Vec<String>,
-    /// Where the cursor is.
+    /// Where the cursor is: row and column, counted from 0.
     pub(crate) cursor: Cursor,
     /// Whether the alternate screen is on, as full-screen programs use it.
     pub(crate) alternate: bool,
@@ -178,9 +185,9 @@ pub(crate) struct Screen {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Cursor {
-    /// From the top.
+    /// From the top, the first row is 0.
     pub(crate) row: u16,
-    /// From the left.
+    /// From the left, the first column is 0.
     pub(crate) col: u16,
 }
 

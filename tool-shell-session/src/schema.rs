@@ -71,7 +71,7 @@ fn input_schema(config: &Config) -> Value {
     set("view", json!({"default": "text"}));
     set("maxChars", json!({"minimum": 1, "maximum": config.max_chars_limit, "default": config.max_chars}));
     let wait = format!(
-        "start, write, read: how long to wait at most, in milliseconds. Default {} for start, {} for write, {} for read.",
+        "start, write, read: how long to wait at most, in milliseconds; a question to the person does not count. Default {} for start, {} for write, {} for read.",
         config.start_wait_ms, config.write_wait_ms, config.read_wait_ms
     );
     set("waitMs", json!({"description": wait, "minimum": 0, "maximum": config.wait_limit_ms}));

@@ -1,13 +1,11 @@
 //! The tool on the bus: parse, ask, act, render.
 
-use std::future::Future;
 use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
 use process::screen::Size;
 use process::{
     EndedBecause, Engine, Input, Owner, Pool, PoolConfig, PtySize, Session, SessionLimits, Signal, Since, Until,
-    Waiter,
 };
 use tool_api::{
     ChatId, CommandEffect, CommandKind, Effect, PermissionRequest, Scope, Tool, ToolCall, ToolContext, ToolError,
@@ -21,8 +19,9 @@ use crate::render::{Outcome, Reason, Survivor};
 use crate::report::{Take, entry, outcome};
 use crate::request::{Request, Start, Wait, WaitUntil};
 use crate::schema;
-use crate::secret::{Answer, Prompts};
+use crate::secret::{Answer, Prompts, Typed};
 use crate::start;
+use crate::wait::{Waiting, unless_cancelled, until, wait_for};
 
 /// How long `signal` waits to see its effect.
 const EFFECT_OF_SIGNAL: Duration = Duration::from_millis(100);
@@ -44,6 +43,12 @@ const EFFECT_OF_SIGNAL: Duration = Duration::from_millis(100);
 /// assert_eq!(output.as_text(), "no sessions; `start` makes one");
 /// # });
 /// ```
+///
+/// # Questions
+/// A read of a session that waits for a secret asks the person for it. The question is no wait, just as one for
+/// permission is not: neither `waitMs` nor the caller's wait limit bounds it, but the front's own limit for an answer.
+/// It is withdrawn when the call is cancelled, when the session ends, and when the program no longer asks so; an answer
+/// that comes after that is typed nowhere.
 ///
 /// # Cancellation
 /// A start, write or read that is cancelled or dropped leaves its session running and listed, and what it printed
@@ -102,8 +107,8 @@ impl ShellSession {
         let start = process::Start { command, spec, retained_chars: self.config.retained_chars };
         let session = self.pool.start(&owner(ctx), start).await.map_err(error::start)?;
         let waiter = session.waiter(until(&wait), Since::Start);
-        let (reason, take) = wait_for(ctx, begin, waiter, wait.time, Take::Text(self.config.max_chars)).await;
-        Ok(outcome(&session, reason, take).await)
+        let waiting = Waiting { ctx, session: &session, wait, begin, typed: None };
+        Ok(waiting.finish(waiter, Take::Text(self.config.max_chars)).await)
     }
 
     async fn write(&self, session: Session, input: Input, wait: Wait, ctx: &ToolContext) -> Answered {
@@ -115,42 +120,54 @@ impl ShellSession {
             Some(Err(error)) => return Err(error::write(&session, error).await),
             None => {
                 let mut outcome = outcome(&session, Reason::Cancelled, Take::Nothing).await;
+                outcome.waiting_for = None;
                 outcome.notes.done = Some("cancelled while typing: a part of the input may be typed".to_owned());
                 return Ok(outcome);
             }
         }
-        let (reason, take) = wait_for(ctx, begin, waiter, wait.time, Take::Text(self.config.max_chars)).await;
-        Ok(outcome(&session, reason, take).await)
+        let waiting = Waiting { ctx, session: &session, wait, begin, typed: Some(Instant::now()) };
+        Ok(waiting.finish(waiter, Take::Text(self.config.max_chars)).await)
     }
 
-    async fn read(&self, session: Session, take: Take, wait: Wait, ctx: &ToolContext) -> Answered {
-        let mut begin = Instant::now();
+    async fn read(&self, session: Session, take: Take, mut wait: Wait, ctx: &ToolContext) -> Answered {
         let mut waiter = session.waiter(until(&wait), Since::Unread);
-        let mut time = wait.time;
-        let mut note = None;
-        match self.prompts.ask(&session, ctx).await? {
+        let (mut note, mut typed, mut is_open) = (None, None, false);
+        let answer = self.prompts.ask(&session, ctx).await?;
+        // The time that a person took to answer is not the program's, and no wait of the caller's.
+        let begin = Instant::now();
+        match answer {
             Answer::NotAsked => {}
             Answer::Cancelled => return Ok(outcome(&session, Reason::Cancelled, Take::Nothing).await),
-            Answer::Note(text) => note = Some(text),
-            Answer::Secret(secret) => {
-                begin = Instant::now();
-                waiter = session.waiter(until(&wait), Since::Now);
-                let typed = session.type_secret(secret.expose(), self.write_deadline(ctx));
-                match unless_cancelled(ctx, typed).await {
-                    Some(Ok(())) => {}
-                    Some(Err(error)) => return Err(error::write(&session, error).await),
+            Answer::Withdrawn(text) => note = Some(text),
+            Answer::Note(text) => (note, is_open) = (Some(text), true),
+            Answer::Given(given) => {
+                let answered = session.waiter(until(&wait), Since::Now);
+                let what = unless_cancelled(ctx, given.type_into(&session, self.write_deadline(ctx))).await;
+                note = Some(match what {
                     None => return Ok(outcome(&session, Reason::Cancelled, Take::Nothing).await),
-                }
-                if !wait.explicit {
-                    // What the program prints to the secret is what this read is for.
-                    time = time.max(Duration::from_millis(self.config.write_wait_ms));
-                }
-                note = Some("the person gave the secret, and it was typed".to_owned());
+                    Some(Typed::Whole) => {
+                        (waiter, typed) = (answered, Some(Instant::now()));
+                        if !wait.explicit {
+                            // What the program prints to the secret is what this read is for.
+                            wait.time = wait.time.max(Duration::from_millis(self.config.write_wait_ms));
+                        }
+                        "the person gave the secret, and it was typed".to_owned()
+                    }
+                    Some(Typed::Late(note)) => note,
+                    Some(Typed::Unusable(note)) => {
+                        // The program waits for another one, which only another read asks for.
+                        wait = Wait { until: WaitUntil::Quiet, time: Duration::ZERO, ..wait };
+                        waiter = session.waiter(Until::Quiet, Since::Unread);
+                        is_open = true;
+                        note
+                    }
+                });
             }
         }
-        let (reason, take) = wait_for(ctx, begin, waiter, time, take).await;
-        let mut outcome = outcome(&session, reason, take).await;
+        let waiting = Waiting { ctx, session: &session, wait, begin, typed };
+        let mut outcome = waiting.finish(waiter, take).await;
         outcome.notes.secret = note;
+        outcome.notes.secret_is_open = is_open;
         Ok(outcome)
     }
 
@@ -164,6 +181,7 @@ impl ShellSession {
         };
         let (reason, _) = wait_for(ctx, Instant::now(), effect, EFFECT_OF_SIGNAL, Take::Nothing).await;
         let mut outcome = outcome(&session, reason, Take::Nothing).await;
+        outcome.notes.unwaited = true;
         let program = who.program.as_deref().unwrap_or("the foreground program");
         outcome.notes.done = Some(format!("sent {signal} to {program}, process group {}", who.group));
         Ok(outcome)
@@ -235,6 +253,7 @@ impl Tool for ShellSession {
                     return Err(error::ended(&session, "nothing was resized").await);
                 }
                 let mut outcome = outcome(&session, Reason::Deadline, Take::Nothing).await;
+                outcome.notes.unwaited = true;
                 outcome.notes.done = Some(format!("the terminal now has {cols} columns and {rows} rows"));
                 outcome
             }
@@ -261,31 +280,4 @@ impl Tool for ShellSession {
 
 fn owner(ctx: &ToolContext) -> Owner {
     Owner { chat: ctx.chat.as_str().to_owned(), project: ctx.workspace.root().to_path_buf() }
-}
-
-fn until(wait: &Wait) -> Until {
-    match &wait.until {
-        WaitUntil::Quiet => Until::Quiet,
-        WaitUntil::Exit => Until::Exit,
-        WaitUntil::Text(text) => Until::Text(text.clone()),
-    }
-}
-
-/// Waits, but not longer than the caller does, who waits since `begin`; a cancelled wait takes nothing.
-async fn wait_for(ctx: &ToolContext, begin: Instant, waiter: Waiter, time: Duration, take: Take) -> (Reason, Take) {
-    let limit = ctx.wait_limit.map(|limit| limit.saturating_sub(begin.elapsed())).filter(|limit| *limit < time);
-    match unless_cancelled(ctx, waiter.wait(limit.unwrap_or(time))).await {
-        None => (Reason::Cancelled, Take::Nothing),
-        Some(process::Reason::Deadline) if limit.is_some() => (Reason::Limit, take),
-        Some(reason) => (reason.into(), take),
-    }
-}
-
-/// Returns `None`, and drops the future, once the call is cancelled.
-pub(crate) async fn unless_cancelled<T>(ctx: &ToolContext, future: impl Future<Output = T>) -> Option<T> {
-    tokio::select! {
-        biased;
-        () = ctx.cancel.cancelled() => None,
-        done = future => Some(done),
-    }
 }

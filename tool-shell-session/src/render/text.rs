@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use super::time::span;
-use super::{EndedBecause, Entry, Outcome, Process, Reason, Screen, State, WaitingFor};
+use super::{Cursor, EndedBecause, Entry, Outcome, Process, Reason, Screen, State, WaitingFor};
 
 /// Characters of a command that a list shows.
 const COMMAND_SHOWN: usize = 200;
@@ -58,7 +58,8 @@ fn session(outcome: &Outcome) -> String {
     }
     if let Some(secret) = &outcome.notes.secret {
         line(&format!("[{secret}]"));
-    } else if outcome.waiting_for == Some(WaitingFor::Secret) {
+    }
+    if outcome.waiting_for == Some(WaitingFor::Secret) && !outcome.notes.secret_is_open {
         line("[it asks for a secret: call `read`, and the person is asked for it; never type one with `write`]");
     }
     text
@@ -73,7 +74,9 @@ fn head(outcome: &Outcome) -> String {
             let _ = write!(text, "running {}", one_line(program, COMMAND_SHOWN));
         }
         (State::Running, None) => text.push_str("running"),
-        (State::Stopped, _) => text.push_str("stopped, signal CONT lets it go on"),
+        (State::Stopped, _) => {
+            text.push_str("stopped: `signal` CONT lets it go on, and what is typed waits until then")
+        }
         _ => {
             text.push_str(&ended(state, outcome.exit_code, outcome.signal.as_deref()));
             let _ = write!(text, " after {}{}", span(outcome.notes.ran_ms), why_ended(outcome.ended_because));
@@ -95,8 +98,8 @@ fn why(outcome: &Outcome) -> Option<String> {
     });
     let reason = match outcome.reason? {
         Reason::Exit => return None,
-        // Nothing was waited for.
-        Reason::Deadline if outcome.notes.done.is_some() => return waits.map(|waits| format!("it {waits}")),
+        Reason::Deadline if outcome.notes.unwaited => return waits.map(|waits| format!("it {waits}")),
+        Reason::Text if outcome.notes.beyond => "text: it appeared in what is not read yet, read on",
         Reason::Text => "text: it appeared",
         Reason::Quiet => "quiet: the output paused",
         Reason::Deadline => "deadline: the time to wait is over",
@@ -134,8 +137,8 @@ pub(crate) fn why_ended(because: Option<EndedBecause>) -> &'static str {
 
 fn screen_head(screen: &Screen, cols: u16) -> String {
     let which = if screen.alternate { "alternate screen" } else { "screen" };
-    let (row, col) = (screen.cursor.row + 1, screen.cursor.col + 1);
-    format!("[{which}, {cols} columns, {} rows, cursor at row {row}, column {col}]", screen.rows.len())
+    let Cursor { row, col } = screen.cursor;
+    format!("[{which}, {cols} columns, {} rows, cursor at row {row}, column {col} (from 0)]", screen.rows.len())
 }
 
 fn list(sessions: &[Entry]) -> String {

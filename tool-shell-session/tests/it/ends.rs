@@ -117,11 +117,36 @@ fn a_child_that_holds_the_terminal_does_not_hide_the_exit() {
 fn signals_reach_the_foreground_program() {
     run(Config::default(), |host| async move {
         let (id, _) = host.start("trap 'echo usr1' USR1; echo up; while :; do sleep 0.05; done", Some("up\n")).await;
-        host.call(json!({"action": "signal", "id": id, "signal": "SIGSTOP"})).await.expect(json!({"state": "stopped"}));
-        host.call(json!({"action": "signal", "id": id, "signal": "CONT"})).await.expect(json!({"state": "running"}));
+        let stopped = host.call(json!({"action": "signal", "id": id, "signal": "SIGSTOP"})).await;
+        stopped.expect(json!({"state": "stopped", "reason": "deadline"}));
+        let head = stopped.text.lines().next();
+        assert_eq!(head, Some("s1: stopped: `signal` CONT lets it go on, and what is typed waits until then"));
+        let going = host.call(json!({"action": "signal", "id": id, "signal": "CONT"})).await;
+        going.expect(json!({"state": "running", "reason": "deadline"}));
+        assert!(!going.text.contains("deadline"), "nothing was waited for: {}", going.text);
         let (id, _) = host.start("echo up; exec sleep 1000", Some("up\n")).await;
         let answer = host.call(json!({"action": "signal", "id": id, "signal": "KILL"})).await;
         answer.expect(json!({"state": "signaled", "signal": "SIGKILL", "endedBecause": "exit", "reason": "exit"}));
         assert!(answer.text.contains("[sent SIGKILL to "), "{}", answer.text);
+    });
+}
+
+#[test]
+fn a_stopped_program_waits_for_nothing() {
+    run(Config::default(), |host| async move {
+        for command in ["exec cat", "read -r -s -p 'Password: ' x"] {
+            let (id, first) = host.start(command, None).await;
+            first.expect(json!({"reason": "input"}));
+            let stopped = host.call(json!({"action": "signal", "id": id, "signal": "STOP"})).await;
+            stopped.expect(json!({"state": "stopped"}));
+            let read = host.call(json!({"action": "read", "id": id})).await;
+            for answer in [stopped, read] {
+                assert_eq!(answer.json.get("waitingFor"), None, "{}", answer.text);
+                assert!(!answer.text.contains("waits for a") && !answer.text.contains("secret"), "{}", answer.text);
+            }
+            host.call(json!({"action": "signal", "id": id, "signal": "CONT"})).await;
+            let read = json!({"action": "read", "id": id, "waitMs": 30_000});
+            host.call(read).await.expect(json!({"state": "running", "reason": "input"}));
+        }
     });
 }

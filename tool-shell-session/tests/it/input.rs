@@ -166,3 +166,21 @@ fn several_lines_are_a_paste_where_the_program_wants_that() {
         host.write(&id, "\n", "second").await.expect_output("first\n").expect_output("second\n");
     });
 }
+
+#[test]
+fn input_that_was_not_waited_for_tells_no_wait_of_the_program() {
+    run(Config::default(), |host| async move {
+        // It reads keys, so that it is blocked again at once.
+        let (id, first) = host.start("stty -icanon -echo; printf ready; exec cat", None).await;
+        assert!(first.json.get("waitingFor").is_some(), "{}", first.text);
+        for _ in 0..20 {
+            let write = json!({"action": "write", "id": id, "input": "x", "waitMs": 0});
+            let answer = host.call(write).await;
+            answer.expect(json!({"state": "running"}));
+            assert_eq!(answer.json.get("waitingFor"), None, "{}", answer.text);
+            assert!(!answer.text.contains("waits for"), "{}", answer.text);
+        }
+        let waited = json!({"action": "write", "id": id, "input": "x", "waitMs": 30_000});
+        host.call(waited).await.expect(json!({"reason": "input", "waitingFor": "key"}));
+    });
+}

@@ -78,7 +78,7 @@ fn less_shows_pages() {
         let id = host.call(arguments).await.id();
         let first = host.screen(&id, |rows| rows[0] == "line 1" && rows[9].starts_with("long.txt")).await;
         assert_eq!(first.json["screen"]["alternate"], true);
-        assert!(first.text.contains("[alternate screen, 40 columns, 10 rows, cursor at row 10"), "{}", first.text);
+        assert!(first.text.contains("[alternate screen, 40 columns, 10 rows, cursor at row 9"), "{}", first.text);
         host.keys(&id, &["space"]).await;
         host.screen(&id, |rows| rows[0] == "line 10").await;
         host.call(json!({"action": "write", "id": id, "input": "/line 150\n"})).await;

@@ -56,9 +56,9 @@ fn what_fails_before_the_program_runs_is_an_error_with_a_way_out() {
 
 #[test]
 fn a_shell_that_does_not_exist_is_named() {
-    run(Config { shell: Some("/no/such/shell".into()), ..Config::default() }, |host| async move {
+    run(Config { shell: Some("/no/such/zsh".into()), ..Config::default() }, |host| async move {
         let report = host.fail(json!({"action": "start", "command": "pwd"})).await;
-        assert!(report.contains("/no/such/shell"), "{report}");
+        assert!(report.contains("/no/such/zsh"), "{report}");
         host.call(json!({"action": "list"})).await.expect(json!({"sessions": []}));
     });
 }

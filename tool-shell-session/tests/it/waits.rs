@@ -148,3 +148,62 @@ fn words_that_look_like_a_prompt_are_not_one() {
         assert!(answer.json.get("waitingFor").is_none(), "{}", answer.text);
     });
 }
+
+#[test]
+fn without_a_wait_no_deadline_is_told() {
+    run(Config::default(), |host| async move {
+        let start = json!({"action": "start", "command": "echo up; exec sleep 1000", "waitMs": 0});
+        let start = host.call(start).await;
+        let id = start.id();
+        host.call(json!({"action": "read", "id": id, "until": {"text": "never"}, "waitMs": 50})).await;
+        for arguments in [
+            json!({"action": "read", "id": id}),
+            json!({"action": "read", "id": id, "until": "exit"}),
+            json!({"action": "read", "id": id, "until": {"text": "up"}, "waitMs": 0}),
+            json!({"action": "read", "id": id, "view": "screen"}),
+            json!({"action": "write", "id": id, "input": "x", "waitMs": 0}),
+            json!({"action": "resize", "id": id, "cols": 80, "rows": 24}),
+            json!({"action": "signal", "id": id, "signal": "CONT"}),
+        ] {
+            let answer = host.call(arguments.clone()).await;
+            let reason = answer.json["reason"].as_str().unwrap();
+            assert!(["deadline", "quiet"].contains(&reason), "{arguments}: {}", answer.text);
+            assert!(!answer.text.contains("deadline"), "{arguments}: {}", answer.text);
+        }
+        let waited = host.call(json!({"action": "read", "id": id, "until": "exit", "waitMs": 20})).await;
+        assert!(waited.text.contains("(deadline: the time to wait is over)"), "{}", waited.text);
+    });
+}
+
+#[test]
+fn both_views_give_the_same_reason_at_the_same_prompt() {
+    run(Config::default(), |host| async move {
+        for command in ["read -r -p 'Name: ' x", "stty -icanon; printf '> '; exec cat", "read -r -s -p 'Secret: ' x"] {
+            let start = json!({"action": "start", "command": command, "until": {"text": ": "}, "waitMs": 1_000});
+            let id = host.call(start).await.id();
+            // Until it is seen waiting.
+            while host.call(json!({"action": "read", "id": id})).await.json.get("waitingFor").is_none() {}
+            for wait in [0, 30_000] {
+                for view in ["text", "screen", "text"] {
+                    let read = json!({"action": "read", "id": id, "view": view, "waitMs": wait});
+                    host.call(read).await.expect(json!({"reason": "input"}));
+                }
+            }
+        }
+    });
+}
+
+#[test]
+fn a_text_that_is_not_read_yet_is_said_to_be_so() {
+    run(Config { max_chars: 20, ..Config::default() }, |host| async move {
+        let (id, first) = host.start("seq 1 50; echo the end; exec sleep 1000", Some("the end")).await;
+        first.expect(json!({"reason": "text"}));
+        assert!(!first.output().contains("the end"));
+        assert!(first.text.contains("(text: it appeared in what is not read yet, read on)"), "{}", first.text);
+        let (other, whole) = host.start("echo the end; exec sleep 1000", Some("the end")).await;
+        assert!(whole.text.starts_with("s2: ") && whole.text.contains("(text: it appeared)"), "{}", whole.text);
+        for id in [id, other] {
+            host.call(json!({"action": "kill", "id": id})).await;
+        }
+    });
+}

@@ -1,6 +1,6 @@
 //! What the model reads.
 
-use super::super::{Cursor, Notes, Survivor};
+use super::super::{Notes, Survivor};
 use super::*;
 
 fn running() -> Outcome {
@@ -36,18 +36,40 @@ fn a_running_session_says_why_the_call_returned() {
     let limit = Outcome { reason: Some(Reason::Limit), ..running() };
     check(&limit, "s1: running python3 (limit: still waiting, call `read` again to wait on)");
     let stopped = Outcome { state: Some(State::Stopped), reason: Some(Reason::Deadline), ..running() };
-    check(&stopped, "s1: stopped, signal CONT lets it go on (deadline: the time to wait is over)");
+    check(
+        &stopped,
+        "s1: stopped: `signal` CONT lets it go on, and what is typed waits until then (deadline: the time to wait is over)",
+    );
 }
 
 #[test]
 fn an_action_without_a_wait_gives_no_reason() {
+    let done = Some("the terminal now has 80 columns and 24 rows".to_owned());
     let outcome = Outcome {
         reason: Some(Reason::Deadline),
         waiting_for: Some(WaitingFor::Line),
-        notes: Notes { done: Some("the terminal now has 80 columns and 24 rows".to_owned()), ..Notes::default() },
+        notes: Notes { done, unwaited: true, ..Notes::default() },
         ..running()
     };
     check(&outcome, "s1: running python3 (it waits for a line)\n[the terminal now has 80 columns and 24 rows]");
+    let outcome = Outcome { waiting_for: None, notes: Notes { unwaited: true, ..Notes::default() }, ..outcome };
+    check(&outcome, "s1: running python3");
+}
+
+#[test]
+fn a_text_that_is_not_read_yet_is_said_to_be_so() {
+    let outcome = Outcome {
+        reason: Some(Reason::Text),
+        output: Some("a\n".to_owned()),
+        remaining_chars: Some(5),
+        notes: Notes { beyond: true, ..Notes::default() },
+        ..running()
+    };
+    check(
+        &outcome,
+        "s1: running python3 (text: it appeared in what is not read yet, read on)\na\n\
+         [5 characters not read yet: `read` gives the next part]",
+    );
 }
 
 #[test]
@@ -107,7 +129,7 @@ fn a_screen_is_shown_to_its_last_row() {
     check(
         &outcome,
         "s1: running python3 (quiet: the output paused)\n\
-         [alternate screen, 80 columns, 5 rows, cursor at row 1, column 2]\n~\n\n-- INSERT --",
+         [alternate screen, 80 columns, 5 rows, cursor at row 0, column 1 (from 0)]\n~\n\n-- INSERT --",
     );
 }
 
@@ -147,4 +169,14 @@ fn keys_without_a_value_are_null_and_the_rest_is_left_out() {
     assert_eq!(json, expected);
     let list = Outcome { sessions: Some(Vec::new()), ..Outcome::default() };
     assert_eq!(list.into_output().structured, Some(serde_json::json!({"sessions": []})));
+}
+
+#[test]
+fn a_question_that_is_over_leaves_the_next_one_to_a_read() {
+    let notes = |is_open| Notes { secret: Some("a note".to_owned()), secret_is_open: is_open, ..Notes::default() };
+    let waits = |is_open| Outcome { waiting_for: Some(WaitingFor::Secret), notes: notes(is_open), ..running() };
+    let head = "s1: running python3 (quiet: the output paused; it waits for a secret)\n[a note]";
+    check(&waits(true), head);
+    let hint = "[it asks for a secret: call `read`, and the person is asked for it; never type one with `write`]";
+    check(&waits(false), &format!("{head}\n{hint}"));
 }
