@@ -76,10 +76,11 @@ fn range(schema: &Map<String, Value>) -> String {
 
 fn length(schema: &Map<String, Value>, min: &str, max: &str, unit: &str) -> String {
     let limit = |keyword: &str| schema.get(keyword).filter(|limit| limit.as_u64() != Some(0)).map(number);
+    let units = |count: &str| if count == "1" { unit.strip_suffix('s').unwrap_or(unit) } else { unit };
     match (limit(min), limit(max)) {
         (Some(min), Some(max)) => format!(" of {min} to {max} {unit}"),
-        (Some(min), None) => format!(" of at least {min} {unit}"),
-        (None, Some(max)) => format!(" of at most {max} {unit}"),
+        (Some(min), None) => format!(" of at least {min} {}", units(&min)),
+        (None, Some(max)) => format!(" of at most {max} {}", units(&max)),
         (None, None) => String::new(),
     }
 }
