@@ -119,7 +119,7 @@ mod tests {
         };
         let packages =
             vec![package("top", &["serde", "middle", "base"]), package("base", &[]), package("middle", &["base"])];
-        let metadata = Metadata { packages, workspace_root: PathBuf::new() };
+        let metadata = Metadata { packages, workspace_root: PathBuf::new(), target_directory: PathBuf::new() };
         let names: Vec<&str> = metadata.in_order().iter().map(|package| package.name.as_str()).collect();
         assert_eq!(names, ["base", "middle", "top"]);
     }

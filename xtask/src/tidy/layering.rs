@@ -145,7 +145,7 @@ mod tests {
                 packages.push(package(name, &[]));
             }
         }
-        Metadata { packages, workspace_root: PathBuf::from("/w") }
+        Metadata { packages, workspace_root: PathBuf::from("/w"), target_directory: PathBuf::from("/w/target") }
     }
 
     #[track_caller]

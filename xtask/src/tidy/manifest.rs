@@ -106,7 +106,11 @@ mod tests {
             rust_version: rust_version.map(str::to_owned),
             ..Package::default()
         };
-        Metadata { packages: vec![package], workspace_root: PathBuf::from("/w") }
+        Metadata {
+            packages: vec![package],
+            workspace_root: PathBuf::from("/w"),
+            target_directory: PathBuf::from("/w/target"),
+        }
     }
 
     #[test]
