@@ -105,7 +105,7 @@ fn why(outcome: &Outcome) -> Option<String> {
         Reason::Deadline => "deadline: the time to wait is over",
         Reason::Input => return Some(format!("input: it {}", waits.unwrap_or("reads the terminal"))),
         Reason::Limit => "limit: still waiting, call `read` again to wait on",
-        Reason::Cancelled => "cancelled: the session goes on, `read` gives what it prints",
+        Reason::Cancelled => "cancelled: this did not stop the session, `read` gives what it prints",
     };
     Some(match waits {
         Some(waits) => format!("{reason}; it {waits}"),
