@@ -319,6 +319,27 @@ fn an_answer_that_comes_too_late_is_typed_nowhere() {
 }
 
 #[test]
+fn an_answer_to_one_prompt_is_not_typed_into_the_next() {
+    run(Config::default(), |host| async move {
+        let late = Some((host.root().to_owned(), "USR1"));
+        let asking = host.with(|ctx| ctx.with_person(Arc::new(Slow { late, ..Slow::default() })));
+        // The answer comes when the second prompt has been there for a while.
+        let command = "echo $$ > pid; trap : USR1; bash -c 'read -r -s -p \"First: \" x'; echo; \
+                       { sleep 1; touch gone; } & read -r -s -p 'Second: ' x; echo \"got ${#x}\"";
+        let (id, first) = host.start(command, None).await;
+        first.expect(json!({"waitingFor": "secret"})).expect_output("First: ");
+        let answer = asking.call(json!({"action": "read", "id": id, "waitMs": 30_000})).await;
+        answer.expect(json!({"reason": "input", "waitingFor": "secret"})).expect_output("Second: ");
+        assert!(answer.text.contains("came too late and was discarded"), "{}", answer.text);
+        assert!(answer.text.contains("[it asks for a secret: call `read`"), "{}", answer.text);
+        let person = Answers::new([SecretAnswer::Given(Secret::new("four"))]);
+        let end = json!({"action": "read", "id": id, "until": "exit", "waitMs": 30_000});
+        with(&host, &person).call(end).await.expect_output("got 4");
+        assert_eq!(person.asked()[0].1, "Second:");
+    });
+}
+
+#[test]
 fn a_secret_with_a_control_character_is_not_typed() {
     run(Config::default(), |host| async move {
         let answer = |text: String| SecretAnswer::Given(Secret::new(text));
