@@ -24,6 +24,7 @@ use std::path::Path;
 use reader::SyntaxError;
 use tree::Tree;
 pub use tree::{Assignment, Redirect, RedirectKind, Simple, Stdin, Word, WordPart};
+pub(crate) use tree::{is_terminal_file, returns_to_terminal};
 pub use wrappers::Reach;
 use wrappers::{Inner, Operands, Unwrapped, unwrap};
 
@@ -89,6 +90,8 @@ pub struct CommandAnalysis {
     pub(crate) loops: Vec<Assignment>,
     /// Functions that it defines.
     pub(crate) functions: Vec<String>,
+    /// Whether a here-document speaks of the terminal.
+    pub(crate) terminal_heredoc: bool,
     /// Segments with positional parameters, and what they are with a list of parameters that the script tells.
     pub(crate) resolved: Vec<(usize, usize)>,
 }
@@ -244,6 +247,7 @@ impl Work {
         if place.depth == 0 {
             self.result.redirects.extend(tree.redirects);
         }
+        self.result.terminal_heredoc |= tree.terminal_heredoc;
         self.result.loops.extend(tree.loops);
         let lists = positional::lists(&tree.commands, &tree.functions, given);
         self.result.functions.extend(tree.functions);
@@ -283,9 +287,13 @@ impl Work {
 
     /// Adds what a segment is with each list of positional parameters.
     fn resolve(&mut self, number: usize, words: &[Word], place: Place) {
-        for list in self.parameters.clone() {
-            let Some(words) = positional::resolve(words, &list) else { continue };
-            if self.unwraps > MAX_UNWRAPS {
+        let lists = self.parameters.clone();
+        let before = self.result.resolved.len();
+        for list in &lists {
+            let Some(words) = positional::resolve(words, list) else { continue };
+            if self.unwraps > MAX_UNWRAPS || lists.len() >= positional::MAX_LISTS {
+                // Not all of it is known then, and so it counts as not known.
+                self.result.resolved.truncate(before);
                 return;
             }
             self.result.resolved.push((number, self.result.segments.len()));

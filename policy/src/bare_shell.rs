@@ -4,14 +4,19 @@ mod code;
 mod container;
 mod data;
 mod dynamic;
+mod program;
+mod remote;
 mod table;
 mod through;
 
-use crate::analysis::wrappers::{ShellCall, base_name, is_shell, options, wrapper};
-use crate::analysis::{CommandAnalysis, Reach, Segment, Stdin, Word, WordPart};
-use table::{
-    FILTERS, FILTERS_WITH_PROGRAM, SHELL_AFTER_OPERAND, SHELL_ALWAYS, SHELL_SUBCOMMANDS, SHELL_WITHOUT_COMMAND,
+use std::cell::OnceCell;
+
+use crate::analysis::wrappers::{ShellCall, base_name, is_shell};
+use crate::analysis::{
+    CommandAnalysis, Reach, RedirectKind, Segment, Stdin, Word, WordPart, is_terminal_file, returns_to_terminal,
 };
+use dynamic::Facts;
+use table::{FILTERS, FILTERS_WITH_PROGRAM};
 
 /// Why a command line is a bare interactive shell; none when it is not.
 #[must_use]
@@ -23,8 +28,13 @@ pub fn bare_shell(analysis: &CommandAnalysis) -> Option<String> {
         count += usize::from(segment.stdin == Stdin::Inherited && copies_terminal(segment));
         typed.push(count);
     }
+    let mut wraps = vec![false; analysis.segments.len()];
+    for outer in analysis.segments.iter().filter_map(|segment| segment.wrapper) {
+        wraps[outer] = true;
+    }
+    let facts = OnceCell::new();
     analysis.segments.iter().enumerate().find_map(|(number, segment)| {
-        let look = Look { analysis, segment, number, typed: &typed };
+        let look = Look { analysis, segment, number, typed: &typed, wraps: &wraps, facts: &facts };
         look.starts_shell().map(|found| {
             let text = crate::visible(&segment.text);
             match found {
@@ -53,6 +63,10 @@ struct Look<'a> {
     number: usize,
     /// How many segments before each one copy what is typed to their output.
     typed: &'a [usize],
+    /// Which segments run another one.
+    wraps: &'a [bool],
+    /// Gathered when the first name that is not known needs them.
+    facts: &'a OnceCell<Facts<'a>>,
 }
 
 impl Look<'_> {
@@ -61,20 +75,27 @@ impl Look<'_> {
         let words = &self.segment.words;
         if !self.reads_terminal() {
             let is_shell = words.first().and_then(Word::value).is_some_and(is_shell);
-            // Its script is the terminal, wherever its input comes from.
-            return shell(is_shell && ShellCall::read(&words[1..]).file.is_some_and(|file| file.text == "/dev/tty"));
+            return shell(is_shell && self.input_leads_to_terminal(&words[1..]));
         }
         if self.segment.assignments.iter().any(sets_helper) {
             return Some(Found::Shell);
         }
         let first = words.first()?;
+        if self.is_itself_resolved() {
+            return None;
+        }
         let arguments = &words[1..];
         let name = match first.value() {
             Some(name) => base_name(name),
             None if self.is_resolved() => return None,
+            None if self.has_known_name(first) => {
+                let lines = self.substituted().unwrap_or_default();
+                return shell(lines.iter().any(|words| self.line_starts_shell(words, 0)));
+            }
+            None if dynamic::tail_name(first).is_some() => dynamic::tail_name(first)?,
             None if self.dynamic_name(first) => return Some(Found::Shell),
             None if self.runs_anything(first) => return Some(Found::Anything),
-            None => return shell(dynamic::tail_name(first).is_some_and(|name| self.named(name, arguments))),
+            None => return None,
         };
         shell(self.named(name, arguments))
     }
@@ -84,18 +105,74 @@ impl Look<'_> {
             return match name.trim_end_matches(".exe") {
                 "pwsh" | "powershell" | "pwsh-preview" => powershell_reads_terminal(arguments),
                 "fish" if has_initial_command(arguments) => true,
-                _ => shell_reads_terminal(arguments),
+                _ => {
+                    let made =
+                        ShellCall::read(arguments).file.is_some_and(|file| file.parts.contains(&WordPart::Process));
+                    shell_reads_terminal(arguments) || made && self.types_anywhere()
+                }
             };
         }
         code::hides_shell(name, arguments)
             || self.program(name, arguments)
-            || !self.has_any_inner()
-                && !self.analysis.functions.iter().any(|f| f == name)
-                && through::ends_in_shell(name, arguments)
+            || !self.wraps[self.number]
+                && (through::ends_in_shell(name, arguments) || self.launches(name, arguments))
+                && !self.analysis.functions.iter().any(|function| function == name)
     }
 
-    fn has_any_inner(&self) -> bool {
-        self.analysis.segments[self.number + 1..].iter().any(|inner| inner.wrapper == Some(self.number))
+    /// A program that this policy does not know, and behind it one that starts a shell: `tool -- sudo -i`.
+    fn launches(&self, name: &str, arguments: &[Word]) -> bool {
+        through::launched(name, arguments).is_some_and(|at| {
+            let (inner, rest) = (&arguments[at].text, &arguments[at + 1..]);
+            !rest.is_empty() && self.program(inner, rest)
+        })
+    }
+
+    /// A shell whose script is another input, and the terminal for all that.
+    fn input_leads_to_terminal(&self, arguments: &[Word]) -> bool {
+        // Its script is the terminal, wherever its input comes from.
+        if let Some(file) = ShellCall::read(arguments).file {
+            return file.text == "/dev/tty" || matches!(file.text.trim_matches('"'), "$(tty)" | "`tty`");
+        }
+        if !shell_reads_terminal(arguments) {
+            return false;
+        }
+        let text = self.segment.redirects.iter().rfind(|redirect| redirect.kind == RedirectKind::Text);
+        if let Some(text) = text {
+            let copied = text.target.is_dynamic() && self.types_anywhere();
+            return copied || self.analysis.terminal_heredoc || returns_to_terminal(&text.target.text);
+        }
+        let Stdin::Pipe(first) = self.segment.stdin else { return false };
+        self.analysis.segments[first.min(self.number)..self.number]
+            .iter()
+            .any(|segment| segment.words.iter().any(|word| returns_to_terminal(&word.text)))
+    }
+
+    /// Whether anything in the command line copies what is typed.
+    fn types_anywhere(&self) -> bool {
+        self.typed.last().is_some_and(|count| *count > 0)
+    }
+
+    /// Whether the command, or a wrapper around it, takes the terminal as its input again.
+    fn redirects_terminal(&self) -> bool {
+        let mut number = Some(self.number);
+        while let Some(at) = number {
+            let segment = &self.analysis.segments[at];
+            if let Some(redirect) = segment.redirects.iter().rfind(|redirect| redirect.feeds_stdin()) {
+                return redirect.may_be_terminal()
+                    || redirect.kind == RedirectKind::DuplicateInput
+                        && self.copies_terminal_descriptor(&redirect.target);
+            }
+            number = segment.wrapper;
+        }
+        false
+    }
+
+    /// `exec 3<&0`, and `<&3` later.
+    fn copies_terminal_descriptor(&self, number: &Word) -> bool {
+        let redirects = self.analysis.segments.iter().flat_map(|segment| &segment.redirects);
+        redirects
+            .chain(&self.analysis.redirects)
+            .any(|redirect| redirect.descriptor.as_deref() == Some(&number.text) && redirect.may_be_terminal())
     }
 
     /// Whether what is typed reaches the command.
@@ -105,6 +182,7 @@ impl Look<'_> {
         }
         match self.segment.stdin {
             Stdin::Inherited => true,
+            _ if self.redirects_terminal() => true,
             Stdin::Nothing | Stdin::Redirected => self.opens_terminal(),
             Stdin::Pipe(first) => self.opens_terminal() || self.typed[self.number] > self.typed[first.min(self.number)],
         }
@@ -130,13 +208,10 @@ impl Look<'_> {
         if word.text.contains("SHELL") || word.text.contains("BASH") {
             return true;
         }
-        let assigned =
-            word.parts.iter().any(|part| match part {
-                WordPart::Variable { name, .. } => self.analysis.segments.iter().any(|segment| {
-                    segment.assignments.iter().any(|a| a.name == *name && code::names_shell(&a.value.text))
-                }),
-                _ => false,
-            });
+        let assigned = word.parts.iter().any(|part| match part {
+            WordPart::Variable { name, .. } => self.facts().assigned(name).any(|value| code::names_shell(&value.text)),
+            _ => false,
+        });
         if assigned {
             return true;
         }
@@ -146,106 +221,10 @@ impl Look<'_> {
         code::names_plain_shell(&word.text)
     }
 
-    fn program(&self, name: &str, arguments: &[Word]) -> bool {
-        let texts: Vec<&str> = arguments.iter().map(|word| word.text.as_str()).collect();
-        match name {
-            "sudo" | "doas" => sudo_shell(arguments) && !self.has_inner(),
-            "su" | "runuser" => {
-                let commands = |t: &&str| is_option(t, 'c', "--command") || is_option(t, 'c', "--session-command");
-                let runs = name == "runuser" && texts.iter().any(|t| is_option(t, 'u', "--user"));
-                !(runs || texts.iter().any(commands) || informs(&texts))
-            }
-            "script" => {
-                !texts.iter().any(|t| is_option(t, 'c', "--command")) && !informs(&texts) && script_operands(arguments)
-            }
-            "capsh" => arguments
-                .iter()
-                .position(|word| matches!(word.text.as_str(), "--" | "-+"))
-                .is_some_and(|at| shell_reads_terminal(&arguments[at + 1..])),
-            "dtach" => texts.first() == Some(&"-a"),
-            "abduco" => {
-                let joins = |t: &&str| t.starts_with('-') && t.contains(['a', 'A', 'c']);
-                texts.iter().any(joins) && texts.iter().filter(|t| !t.starts_with('-')).count() <= 1
-            }
-            "gcloud" => {
-                let tells = |t: &&str| matches!(*t, "--" | "--command" | "--dry-run") || t.starts_with("--command=");
-                texts.contains(&"ssh") && !texts.iter().any(tells) && !informs(&texts)
-            }
-            "snap" => texts.first() == Some(&"run") && texts.contains(&"--shell"),
-            "parallel" => {
-                options(arguments, "jaIdNnLSP", &["jobs", "arg-file", "delimiter", "max-args", "sshlogin"]).0
-                    >= arguments.len()
-                    && !texts.iter().any(|t| t.starts_with("-a") || t.starts_with("--arg-file"))
-                    && !informs(&texts)
-            }
-            "xargs" => xargs_runs_lines(&texts),
-            "systemd-run" => texts.iter().any(|t| is_option(t, 'S', "--shell")),
-            "ssh" | "autossh" => ssh_shell(arguments),
-            "nix-shell" => !texts
-                .iter()
-                .any(|t| matches!(*t, "--run" | "--command" | "--version" | "--help") || t.starts_with("--run=")),
-            "tmux" => tmux_shell(&texts),
-            "screen" => !texts.iter().any(|t| {
-                matches!(*t, "-ls" | "-list" | "-v" | "-wipe" | "-X" | "-Q" | "--help" | "--version")
-                    || t.starts_with("-dm")
-                    || t.starts_with("-Dm")
-                    || t.starts_with("-d") && texts.contains(&"-m")
-            }),
-            "adb" => texts.first() == Some(&"shell") && texts.len() == 1 || adb_device_shell(&texts),
-            "docker" | "podman" | "nerdctl" | "kubectl" | "oc" => container::opens_shell(name, &texts),
-            "source" | "." => texts.first().is_some_and(|t| is_terminal_file(t)),
-            _ if SHELL_ALWAYS.contains(&name) => {
-                !informs(&texts) && !texts.iter().any(|t| is_option(t, 'c', "--command"))
-            }
-            _ => {
-                let long = wrapper(name).map_or(&[][..], |wrapper| wrapper.long);
-                let only = |letters: &str| options(arguments, letters, long).0;
-                if let Some((_, letters)) = SHELL_WITHOUT_COMMAND.iter().find(|(program, _)| *program == name) {
-                    return only(letters) >= arguments.len() && !informs(&texts);
-                }
-                if let Some((_, letters)) = SHELL_AFTER_OPERAND.iter().find(|(program, _)| *program == name) {
-                    return only(letters) + 1 >= arguments.len() && !informs(&texts);
-                }
-                SHELL_SUBCOMMANDS.iter().any(|(program, subcommands, tells)| {
-                    *program == name
-                        && texts.iter().find(|t| !t.starts_with('-')).is_some_and(|t| subcommands.contains(t))
-                        && !texts.iter().any(|t| {
-                            tells.contains(t)
-                                || tells.iter().any(|tell| {
-                                    tell.starts_with("--") && tell.len() > 2 && t.starts_with(&format!("{tell}="))
-                                })
-                        })
-                        && !informs(&texts)
-                        && opens_shell(name, &texts)
-                })
-            }
-        }
-    }
-
     fn has_inner(&self) -> bool {
         self.analysis.segments[self.number + 1..]
             .iter()
             .any(|inner| inner.wrapper == Some(self.number) && inner.reach != Reach::DenyOnly)
-    }
-}
-
-/// Subcommands that open a shell only in one form.
-fn opens_shell(name: &str, texts: &[&str]) -> bool {
-    match name {
-        "aws" => texts.contains(&"start-session"),
-        "az" => {
-            let operands: Vec<&str> = texts.iter().copied().filter(|t| !t.starts_with('-')).collect();
-            let session = matches!(operands.as_slice(), ["ssh", "vm" | "arc", ..] | ["webapp", "ssh", ..]);
-            let behind = texts.iter().position(|t| *t == "--").map_or(0, |at| texts.len() - at - 1);
-            session && behind == 0
-        }
-        "gh" => texts.contains(&"ssh"),
-        "aws-vault" => texts.iter().filter(|t| !t.starts_with('-')).count() <= 2,
-        "limactl" => texts.iter().filter(|t| !t.starts_with('-')).count() <= 2,
-        "machinectl" => texts.iter().filter(|t| !t.starts_with('-')).count() <= 2,
-        "oc" => texts.iter().filter(|t| !t.starts_with('-')).count() <= 2,
-        "spack" => texts.contains(&"activate"),
-        _ => true,
     }
 }
 
@@ -258,9 +237,12 @@ fn shell_reads_terminal(arguments: &[Word]) -> bool {
     match call.file {
         _ if call.stdin => true,
         None => !arguments.iter().any(|word| word.text.eq_ignore_ascii_case("-file")),
-        Some(file) if file.value().is_some_and(is_terminal_file) => true,
+        Some(file) if is_terminal_file(&file.text) => true,
         // An unquoted variable may be empty.
-        Some(file) => matches!(file.parts.as_slice(), [WordPart::Variable { quoted: false, .. }]),
+        Some(file) => match file.parts.as_slice() {
+            [WordPart::Variable { quoted, name }] => !quoted || name == "@",
+            _ => false,
+        },
     }
 }
 
@@ -286,11 +268,6 @@ fn powershell_reads_terminal(arguments: &[Word]) -> bool {
         }
     }
     stays
-}
-
-fn is_terminal_file(path: &str) -> bool {
-    matches!(path, "/dev/stdin" | "/dev/tty" | "/dev/fd/0" | "/proc/self/fd/0" | "/dev/console")
-        || path.starts_with("/dev/pts/")
 }
 
 /// Whether a wrapper leaves its standard input to the command it runs.
@@ -321,100 +298,6 @@ fn is_option(text: &str, letter: char, long: &str) -> bool {
         return true;
     }
     text.len() > 1 && text.starts_with('-') && !text.starts_with("--") && text[1..].contains(letter)
-}
-
-fn informs(texts: &[&str]) -> bool {
-    match texts {
-        ["-h" | "-V"] => true,
-        _ => texts.iter().any(|text| matches!(*text, "--help" | "--version" | "--list")),
-    }
-}
-
-/// Each line that is typed becomes a command of its own.
-fn xargs_runs_lines(texts: &[&str]) -> bool {
-    if texts.iter().any(|t| t.starts_with("-a") || t.starts_with("--arg-file")) {
-        return false;
-    }
-    let replaced = texts.iter().enumerate().find_map(|(at, text)| match *text {
-        "-I" => texts.get(at + 1).copied(),
-        "-i" | "--replace" => Some("{}"),
-        text => text.strip_prefix("-I").or_else(|| text.strip_prefix("--replace=")),
-    });
-    let script = texts.windows(2).find(|pair| pair[0] == "-c").map(|pair| pair[1]);
-    match (replaced, script) {
-        (Some(replaced), Some(script)) => script.trim_start().starts_with(replaced),
-        (None, None) => texts.last() == Some(&"-c"),
-        _ => false,
-    }
-}
-
-/// `sudo -s`, `sudo -i`, before any value of another option.
-fn sudo_shell(arguments: &[Word]) -> bool {
-    let (count, _) =
-        options(arguments, "ugpChrtTRDU", &["user", "group", "prompt", "host", "chdir", "chroot", "role", "type"]);
-    arguments[..count].iter().any(|word| {
-        let text = word.text.as_str();
-        if let Some(long) = text.strip_prefix("--") {
-            return !long.is_empty() && ("shell".starts_with(long) || "login".starts_with(long));
-        }
-        text.strip_prefix('-').is_some_and(|cluster| {
-            cluster.chars().take_while(|c| !"ugpChrtTRDU".contains(*c)).any(|c| matches!(c, 's' | 'i'))
-        })
-    })
-}
-
-/// util-linux takes one file and starts a shell; BSD runs what follows the file.
-fn script_operands(arguments: &[Word]) -> bool {
-    let (count, _) =
-        options(arguments, "EIBOTmto", &["log-in", "log-out", "log-io", "log-timing", "echo", "output-limit"]);
-    let operands = &arguments[count..];
-    match operands.split_first() {
-        Some((_, rest)) if !rest.is_empty() => {
-            rest[0].value().is_some_and(is_shell) && shell_reads_terminal(&rest[1..])
-        }
-        _ => true,
-    }
-}
-
-fn ssh_shell(arguments: &[Word]) -> bool {
-    let letters = "BbcDEeFIiJLlmOopQRSWw";
-    let (count, _) = options(arguments, letters, &[]);
-    let quiet = arguments[..count].iter().any(|word| {
-        word.text.strip_prefix('-').is_some_and(|cluster| {
-            cluster.chars().next().is_some_and(|c| matches!(c, 'O' | 'Q' | 'W'))
-                || cluster
-                    .chars()
-                    .take_while(|c| !letters.contains(*c))
-                    .any(|c| matches!(c, 'N' | 'V' | 'G' | 'f' | 'n'))
-        })
-    });
-    let Some(host) = arguments.get(count) else { return false };
-    if quiet || host.text.starts_with("git@") {
-        return false;
-    }
-    let (more, _) = options(&arguments[count + 1..], letters, &[]);
-    arguments[count + 1 + more..].is_empty()
-}
-
-fn tmux_shell(texts: &[&str]) -> bool {
-    let command = texts.iter().find(|t| !t.starts_with('-'));
-    match command.copied() {
-        None => !texts.iter().any(|t| matches!(*t, "-V" | "-h")),
-        Some("new" | "new-session") => {
-            !texts.iter().any(|t| t.starts_with('-') && !t.starts_with("--") && t.contains('d') && t.len() <= 4)
-        }
-        Some("attach" | "attach-session" | "a" | "at" | "att") => true,
-        Some(_) => false,
-    }
-}
-
-fn adb_device_shell(texts: &[&str]) -> bool {
-    match texts.iter().position(|t| *t == "shell") {
-        Some(at) => {
-            texts[at + 1..].iter().all(|t| t.starts_with('-')) && texts[..at].iter().any(|t| t.starts_with('-'))
-        }
-        None => false,
-    }
 }
 
 /// Whether a command copies what is typed at the terminal to its output.

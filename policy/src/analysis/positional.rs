@@ -1,9 +1,11 @@
 //! What positional parameters stand for, where the script itself tells: operands of `-c`, `set`, calls of functions.
 
+use std::collections::HashSet;
+
 use super::tree::{Simple, Word, WordPart};
 
 /// Lists of parameters that are tried; `$0` stands first in each.
-const MAX_LISTS: usize = 12;
+pub(super) const MAX_LISTS: usize = 64;
 /// Functions that call functions.
 const MAX_ROUNDS: usize = 3;
 
@@ -19,19 +21,23 @@ pub(super) fn lists(commands: &[Simple], functions: &[String], given: &[Vec<Word
             return given.to_vec();
         }
     }
+    let functions: HashSet<&str> = functions.iter().map(String::as_str).collect();
     let mut lists = given.to_vec();
     for _ in 0..MAX_ROUNDS {
         let before = lists.len();
         for command in commands {
             let arguments = match name(command) {
-                "set" => operands_of_set(&command.words[1..]),
-                called if functions.iter().any(|function| function == called) => &command.words[1..],
+                "set" => match operands_of_set(&command.words[1..]) {
+                    [] => continue,
+                    operands => operands,
+                },
+                called if functions.contains(called) => &command.words[1..],
                 _ => continue,
             };
-            let known = lists.clone();
             if arguments.iter().any(is_positional) {
+                let known = lists.clone();
                 known.iter().filter_map(|list| resolve(arguments, list)).for_each(|found| add(&mut lists, &found));
-            } else if !arguments.is_empty() {
+            } else if lists.len() < MAX_LISTS {
                 add(&mut lists, arguments);
             }
         }

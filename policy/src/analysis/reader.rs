@@ -302,7 +302,12 @@ impl<'s> Reader<'s> {
         let empty = simple.words.is_empty() && simple.assignments.is_empty() && simple.redirects.is_empty();
         if simple.redirects.iter().any(super::tree::Redirect::feeds_stdin) {
             simple.stdin = Stdin::Redirected;
-            let tty = simple.redirects.iter().rev().find(|r| r.feeds_stdin()).is_some_and(names_terminal);
+            let tty = simple
+                .redirects
+                .iter()
+                .rev()
+                .find(|r| r.feeds_stdin())
+                .is_some_and(super::tree::Redirect::may_be_terminal);
             if tty {
                 simple.stdin = Stdin::Inherited;
             }
@@ -405,14 +410,4 @@ fn is_declaration(name: &str) -> bool {
 
 pub(super) fn is_meta(byte: u8) -> bool {
     matches!(byte, b' ' | b'\t' | b'\n' | b';' | b'&' | b'|' | b'(' | b')' | b'<' | b'>')
-}
-
-fn names_terminal(redirect: &super::tree::Redirect) -> bool {
-    let target = redirect.target.text.as_str();
-    matches!(
-        target,
-        "/dev/tty" | "/dev/stdin" | "/dev/fd/0" | "/proc/self/fd/0" | "/dev/stdout" | "/dev/stderr" | "/dev/console"
-    ) || (redirect.kind == super::tree::RedirectKind::DuplicateInput && matches!(target, "0" | "1" | "2"))
-        || target.starts_with("/dev/pts/")
-        || redirect.target.is_dynamic() && redirect.kind != super::tree::RedirectKind::Text
 }

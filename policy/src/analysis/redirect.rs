@@ -131,6 +131,7 @@ impl Reader<'_> {
             }
             self.pos = after;
         };
+        self.tree.terminal_heredoc |= super::tree::returns_to_terminal(&self.source[start..body_end]);
         if !heredoc.quoted {
             let outer_end = std::mem::replace(&mut self.end, body_end);
             let outer = std::mem::take(&mut self.pending);

@@ -125,6 +125,33 @@ impl Redirect {
     }
 }
 
+impl Redirect {
+    /// Whether the redirection may lead to the terminal.
+    pub(crate) fn may_be_terminal(&self) -> bool {
+        let target = self.target.text.as_str();
+        match self.kind {
+            RedirectKind::Text => false,
+            RedirectKind::DuplicateInput if matches!(target, "0" | "1" | "2") => true,
+            _ => is_terminal_file(target) || self.target.is_dynamic(),
+        }
+    }
+}
+
+/// Whether a path leads to the terminal of an interactive command.
+pub(crate) fn is_terminal_file(path: &str) -> bool {
+    matches!(path, "/dev/stdin" | "/dev/stdout" | "/dev/stderr" | "/dev/tty" | "/dev/console")
+        || path.starts_with("/dev/pts/")
+        || ["/dev/fd/", "/proc/self/fd/", "/proc/$$/fd/"]
+            .iter()
+            .any(|start| path.strip_prefix(start).is_some_and(|number| matches!(number, "0" | "1" | "2")))
+        || matches!(path.trim_matches('"'), "$(tty)" | "`tty`")
+}
+
+/// Whether a text for a shell makes another shell of the terminal.
+pub(crate) fn returns_to_terminal(text: &str) -> bool {
+    text.contains("/dev/tty") || text.contains("<&1") || text.contains("<&2") || text.contains("$(tty)")
+}
+
 /// Where a command's standard input comes from.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Stdin {
@@ -180,6 +207,8 @@ pub(crate) struct Tree {
     pub(crate) sets_names: bool,
     /// Something is nested too deeply for a recursive reader.
     pub(crate) deep: bool,
+    /// A here-document that speaks of the terminal was seen.
+    pub(crate) terminal_heredoc: bool,
     /// A here-document was seen.
     pub(crate) heredoc: bool,
     /// `((` was seen, as arithmetic or as two subshells.

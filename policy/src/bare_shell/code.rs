@@ -157,6 +157,29 @@ fn code_starts_shell(code: &str) -> bool {
         "ProcessBuilder",
         "!",
     ];
+    /// What is read is run.
+    const RUNS_INPUT: &[&str] = &[
+        "system(input(",
+        "popen(input(",
+        "run(input(",
+        "call(input(",
+        "Popen(input(",
+        "system(sys.stdin",
+        "system(gets",
+        "system gets",
+        "exec gets",
+        "exec(gets",
+        "system(<STDIN>",
+        "system <STDIN>",
+        "exec <STDIN>",
+        "system $_",
+        "system($_",
+        "#{gets",
+        "`$_`",
+    ];
+    if RUNS_INPUT.iter().any(|form| code.contains(form)) {
+        return true;
+    }
     EXECUTES.iter().any(|word| code.contains(word)) && shell_without_command(code)
         || matches!(code.trim(), "shell" | "!" | "process launch")
 }

@@ -28,11 +28,14 @@ pub(super) fn opens_shell(name: &str, texts: &[&str]) -> bool {
             let image = base_name(last).split([':', '@']).next().unwrap_or_default();
             SHELL_IMAGES.contains(&image)
         }),
-        Some("run" | "debug") if interactive => match texts.iter().position(|t| *t == "--") {
+        Some("run" | "debug") if interactive && name != "docker" => match texts.iter().position(|t| *t == "--") {
             Some(at) => texts.get(at + 1).is_some_and(|t| is_shell(t)) && !texts[at..].contains(&"-c"),
             None => texts.first() == Some(&"debug"),
         },
         Some("start") if name != "kubectl" && name != "oc" => interactive,
+        Some("debug") if name == "docker" => {
+            !texts.iter().any(|t| matches!(*t, "--help" | "-c" | "--command") || t.starts_with("--command="))
+        }
         Some("rsh") => texts.iter().filter(|t| !t.starts_with('-')).count() <= 2,
         Some("machine") => texts.get(1) == Some(&"ssh") && texts.len() <= 3,
         _ => false,

@@ -7,6 +7,9 @@ pub(super) fn is_data_program(name: &str) -> bool {
 
 /// Programs that take the name of a shell as a file, a package or a text, and never start it.
 const DATA_PROGRAMS: &[&str] = &[
+    // What shows files, and what names services.
+    "vagrant ansible ansible-playbook ansible-galaxy packer evince okular zathura feh mpv vlc firefox chromium",
+    "google-chrome steam nmap tcpdump iptables nft ufw firewall-cmd ss netstat gsettings dconf flatpak",
     // Text and files.
     "echo printf cat bat batcat tac nl head tail less more most pg cut sort uniq wc tr tee rev fold fmt column",
     "paste join comm diff sdiff colordiff delta cmp patch grep egrep fgrep zgrep rg ag ack ugrep sed gsed awk",
@@ -121,7 +124,6 @@ pub(super) const PRINTING_VERBS: &[&str] = &[
     "shellenv",
     "shell-init",
     "activate",
-    "env",
     "shell-hook",
     "shell-env",
     "docker-env",
@@ -131,6 +133,9 @@ pub(super) const PRINTING_VERBS: &[&str] = &[
     "shell-integration",
     "path",
 ];
+
+/// Programs that start a shell in some of their forms, looked for behind programs that are not known.
+pub(super) const LAUNCHERS: &[&str] = &["su", "sudo", "doas", "ssh", "chroot", "runuser"];
 
 /// Options of any program whose next argument is data.
 pub(super) const DATA_OPTIONS: &[&str] = &[

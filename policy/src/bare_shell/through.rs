@@ -1,6 +1,8 @@
 //! Shells behind programs that this policy does not know: `tool --option bash -i`.
 
-use super::data::{AMBIGUOUS_SHELLS, COMMAND_VALUES, DATA_OPTIONS, DATA_VERBS, PRINTING_VERBS, is_data_program};
+use super::data::{
+    AMBIGUOUS_SHELLS, COMMAND_VALUES, DATA_OPTIONS, DATA_VERBS, LAUNCHERS, PRINTING_VERBS, is_data_program,
+};
 use super::table::FILTERS;
 use super::{code, shell_reads_terminal};
 use crate::analysis::wrappers::is_shell;
@@ -11,13 +13,35 @@ pub(super) fn ends_in_shell(name: &str, arguments: &[Word]) -> bool {
     if value_is_shell(arguments) {
         return true;
     }
-    let Some(at) = arguments.iter().rposition(|word| !word.text.starts_with(['-', '+'])) else { return false };
-    if !may_be_shell(&arguments[at]) || !shell_reads_terminal(&arguments[at + 1..]) {
-        return false;
+    (0..arguments.len()).any(|at| {
+        let (before, rest) = (&arguments[..at], &arguments[at + 1..]);
+        may_be_shell(&arguments[at])
+            && rest.first().is_none_or(|word| word.text.starts_with(['-', '+']))
+            && shell_reads_terminal(rest)
+            && !before.last().is_some_and(|word| DATA_OPTIONS.contains(&word.text.as_str()))
+            && may_start(name, before)
+    })
+}
+
+/// Where a program that may start a shell of its own stands behind one that is not known.
+pub(super) fn launched(name: &str, arguments: &[Word]) -> Option<usize> {
+    let launches = |word: &Word| word.value().is_some_and(|text| LAUNCHERS.contains(&text));
+    let at = arguments.iter().position(launches)?;
+    // `--port ssh` names a service.
+    if arguments[at].text == "ssh"
+        && at > 0
+        && arguments[at - 1].text.starts_with('-')
+        && arguments[at - 1].text != "--"
+    {
+        return None;
     }
-    let before = &arguments[..at];
-    if before.last().is_some_and(|word| DATA_OPTIONS.contains(&word.text.as_str())) {
-        return false;
+    may_start(name, &arguments[..at]).then_some(at)
+}
+
+/// Whether a program may start what follows the words `before`.
+fn may_start(name: &str, before: &[Word]) -> bool {
+    if name == "flatpak" {
+        return before.first().is_some_and(|word| word.text == "enter");
     }
     if name == "git" {
         return runs_for_git(before);
@@ -47,6 +71,7 @@ fn value_is_shell(arguments: &[Word]) -> bool {
 
 fn may_be_shell(word: &Word) -> bool {
     match word.value() {
+        Some(text) if text.contains(' ') => code::bare_command(text),
         Some(text) if text.starts_with('/') => is_shell(text),
         Some(text) => !text.contains('/') && is_shell(text) && !AMBIGUOUS_SHELLS.contains(&text),
         None => {

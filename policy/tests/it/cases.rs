@@ -105,6 +105,20 @@ fn bare_shells() {
 }
 
 #[test]
+fn a_bare_shell_and_an_unknown_command_have_their_own_reasons() {
+    let policy = Policy::new();
+    let reason = |command| {
+        let explanation = policy.explain(command, CommandKind::Interactive, &Workspace::new("/srv/proj"));
+        assert_eq!(explanation.decision, Decision::Deny, "{command}");
+        explanation.reason
+    };
+    assert!(reason("foo -- bash").contains("is an interactive shell"));
+    assert!(reason("read x; $x").contains("is known only when it runs"));
+    let once = policy.explain("read x; $x", CommandKind::Once, &Workspace::new("/srv/proj"));
+    assert_eq!(once.decision, Decision::Ask, "nothing is typed into it");
+}
+
+#[test]
 fn rules() {
     let workspace = Workspace::new("/srv/proj");
     let rows = rows("rule");
