@@ -56,6 +56,8 @@ pub struct Waiter {
     text: Option<u64>,
     /// Only output after the making counts, not what was unread before.
     fresh: bool,
+    /// All output before the making was read, so that whoever waits has seen what the program asks for.
+    caught_up: bool,
     received: u64,
     made: Instant,
 }
@@ -93,6 +95,7 @@ impl Session {
             until,
             text,
             fresh: since == Since::Now,
+            caught_up: shared.unread_chars() == 0,
             received: shared.received,
             made: Instant::now(),
         }
@@ -153,8 +156,8 @@ struct Looks {
     pause: Duration,
     /// Since when the program is seen blocked without printing.
     blocked_since: Option<Instant>,
-    /// It was blocked when the wait began and has not printed since: it is known to want input, and is waited for all
-    /// the same.
+    /// It was blocked when the wait began, and what it printed before was read: it is known to want input, and is
+    /// waited for all the same.
     known: bool,
 }
 
@@ -245,7 +248,8 @@ impl Waiter {
             // Blocked since at least the last output, when this is the first that is seen of it.
             let since = if looks.blocked_since.is_none() && !self.fresh { moment.silent_since } else { moment.now };
             looks.blocked_since = Some(since);
-            looks.known = first && self.until != Until::Quiet && !self.fresh && moment.silent_since < self.made;
+            let before = !self.fresh && self.caught_up && moment.silent_since < self.made;
+            looks.known = first && before && self.until != Until::Quiet;
             looks.pause = FIRST_LOOK;
         }
         let hold = if self.until == Until::Quiet { SETTLED } else { SETTLED_FOR_OTHERS };
