@@ -112,6 +112,10 @@ impl Inner {
 
 impl Drop for Inner {
     fn drop(&mut self) {
+        // On a runtime of the host the tasks would go on, as long as somebody holds a pool.
+        for pool in self.pools.get_mut().unwrap_or_else(PoisonError::into_inner) {
+            pool.abandon();
+        }
         if let Runtime::Own(runtime) = &mut self.runtime
             && let Some(runtime) = runtime.get_mut().unwrap_or_else(PoisonError::into_inner).take()
         {

@@ -205,6 +205,11 @@ pub fn input_pending(slave: impl AsFd) -> io::Result<usize> {
     tty::readable_bytes(slave.as_fd())
 }
 
+/// Bytes of output that can be read at once, of a pipe; for a terminal there may be more.
+pub(crate) fn readable(end: impl AsFd) -> usize {
+    tty::readable_bytes(end.as_fd()).unwrap_or(0)
+}
+
 /// Registers a nonblocking descriptor, such as a master or a pipe's read end, with the runtime at hand.
 ///
 /// # Errors

@@ -76,8 +76,10 @@ pub(crate) struct Inner {
     shared: Mutex<Shared>,
     /// Woken after every change of `shared` that a waiter may look for.
     changed: Notify,
+    /// Held while output is read and fed, so that no two threads mix it up. Nobody waits while it is held.
+    reading: Mutex<()>,
     /// Held while one piece of input is written, so that pieces do not mix.
-    writing: tokio::sync::Mutex<input::Pending>,
+    writing: tokio::sync::Mutex<()>,
     /// Tells the task to let go of the terminal even though something still holds it.
     close: Notify,
     runtime: tokio::runtime::Handle,
@@ -98,6 +100,10 @@ struct Shared {
     received: u64,
     /// Somebody waits for the next output, whatever it is.
     output_awaited: bool,
+    /// Somebody is writing the terminal's answers, and sees to those that come meanwhile.
+    answering: bool,
+    /// Bytes that were typed of a line that is not whole yet, in a terminal in line mode.
+    typed_of_line: usize,
     last_output: Instant,
     touched: Instant,
     end: Option<End>,
@@ -242,7 +248,7 @@ impl Inner {
         let Some(child) = child else {
             return StopReport::default();
         };
-        let mut report = child.stop(self.limits.grace, self.limits.grace + TIME_TO_KILL).await;
+        let mut report = child.stop(self.limits.grace, self.limits.grace.saturating_add(TIME_TO_KILL)).await;
         if !report.survivors.is_empty() {
             // What may not be signalled (another user's process) still gets the hang-up of a closed terminal.
             self.close.notify_one();

@@ -111,6 +111,11 @@ impl Terminal {
         self.replies.take()
     }
 
+    /// Whether there are answers to take.
+    pub(crate) fn has_replies(&self) -> bool {
+        !self.replies.is_empty()
+    }
+
     /// The modes that matter to who types.
     pub fn modes(&self) -> Modes {
         self.modes.modes()

@@ -236,6 +236,11 @@ impl Pool {
         self.end(EndedBecause::HostStopped, |_| true).await;
     }
 
+    /// Lets go of every command, whose guardian ends it, and takes no start any more.
+    pub(super) fn abandon(&self) {
+        self.inner.abandon();
+    }
+
     async fn end(&self, because: EndedBecause, belongs: impl Fn(&Owner) -> bool) {
         let (ending, starting): (Vec<Session>, Vec<Arc<Starting>>) = {
             let mut state = self.inner.lock();
@@ -302,13 +307,18 @@ impl PoolInner {
     fn lock(&self) -> MutexGuard<'_, PoolState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
+
+    fn abandon(&self) {
+        let mut state = self.lock();
+        state.closed = true;
+        state.starting.iter().for_each(|starting| starting.call_off());
+        state.sessions.iter().for_each(Session::abandon);
+    }
 }
 
 impl Drop for PoolInner {
     fn drop(&mut self) {
-        for session in &self.lock().sessions {
-            session.abandon();
-        }
+        self.abandon();
     }
 }
 

@@ -48,7 +48,8 @@ fn prepare() -> io::Result<OwnedFd> {
     fork::quiet_signals();
     sys::become_subreaper()?;
     sys::name_process(c"toolhost-forks");
-    sys::set_descriptor_limit(u64::MAX);
+    // As many as can be waited for: with more guardians the host starts another server.
+    sys::set_descriptor_limit(fork::MOST_DESCRIPTORS);
     let [socket] = fork::renumber([socket], 3)?;
     sys::close_from(4);
     // Not in the way of an unmount.

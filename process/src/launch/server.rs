@@ -6,14 +6,19 @@ use std::os::fd::{AsRawFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use tokio::io::Interest;
 
 use super::child::{self, Child};
-use super::error::{SpawnError, Stage};
+use super::error::{SpawnError, SpawnErrorKind, Stage};
 use super::spec::{ChildStdio, Io, Request};
 use crate::guardian::{self, READY, wire::Report};
 use crate::sys::socket;
+
+/// How often, and after which pause, a start is tried again that met the limit of processes.
+const REFUSALS: u32 = 10;
+const AFTER_REFUSAL: Duration = Duration::from_millis(20);
 
 /// A fork server, ended when dropped.
 #[derive(Debug)]
@@ -69,21 +74,42 @@ impl Servers {
         stdio: ChildStdio,
         cookie: String,
     ) -> Result<Child, SpawnError> {
-        // Twice, since the server may have been killed since the last command.
-        for _ in 0..2 {
-            let server = self.current(program).await?;
-            match start(&server, &request, &stdio).await? {
-                Some(started) => return Ok(child::guarded(started, server, io, cookie)),
-                None => {
+        let (mut refused, mut killed) = (0, 0);
+        loop {
+            match self.attempt(program, &request, &stdio).await {
+                Ok((server, Some(started))) => return Ok(child::guarded(started, server, io, cookie)),
+                // The server may have been killed since the last command.
+                Ok((server, None)) if killed == 0 => {
                     tracing::warn!("the fork server was killed; starting another one");
                     self.forget(&server).await;
+                    killed += 1;
                 }
+                Ok((server, None)) => {
+                    self.forget(&server).await;
+                    return Err(SpawnError::guardian(
+                        "the fork server ended before the command was started",
+                        "something kills it; try again, and look at the system's log",
+                    ));
+                }
+                // What has just ended counts as a process until somebody took note of it.
+                Err(error) if error.kind() == SpawnErrorKind::Processes && refused < REFUSALS => {
+                    refused += 1;
+                    tokio::time::sleep(AFTER_REFUSAL).await;
+                }
+                Err(error) => return Err(error),
             }
         }
-        Err(SpawnError::guardian(
-            "the fork server ended before the command was started",
-            "something kills it; try again, and look at the system's log",
-        ))
+    }
+
+    async fn attempt(
+        &self,
+        program: &Path,
+        request: &Request,
+        stdio: &ChildStdio,
+    ) -> Result<(Arc<Server>, Option<Started>), SpawnError> {
+        let server = self.current(program).await?;
+        let started = start(&server, request, stdio).await?;
+        Ok((server, started))
     }
 
     async fn current(&self, program: &Path) -> Result<Arc<Server>, SpawnError> {

@@ -76,11 +76,6 @@ impl<'a> Csi<'a> {
         self.intermediates
     }
 
-    /// The parameter bytes as they came, without the marker.
-    pub fn raw_params(&self) -> &'a [u8] {
-        self.params
-    }
-
     /// Marker, intermediates and final byte in one value to match on; only the first intermediate counts.
     pub fn function(&self) -> (u8, u8, u8) {
         (self.marker, self.intermediates.first().copied().unwrap_or(0), self.last)

@@ -1,28 +1,21 @@
 //! How the processes of a foreground group sleep, from `/proc` (proc(5)).
 
-use std::collections::VecDeque;
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::{Seen, Sleep};
+use crate::sys::{self, Process};
 
 /// No more processes or threads than this are looked at: a probe is a glance, not a census.
 const MOST: usize = 256;
 
 /// Looks at the processes of `group` among the descendants of `leader`.
 pub(super) fn members(leader: i32, group: i32) -> Seen {
-    let members: Vec<i32> = descendants(leader).into_iter().filter(|&pid| group_of(pid) == Some(group)).collect();
+    let living = descendants(leader).into_iter().filter(|process| process.group == group && !process.is_dead());
+    let members: Vec<Process> = living.collect();
     let mut sleep = Sleep::Elsewhere;
     let mut program = None;
-    let mut stopped = 0;
-    for &pid in &members {
-        let Some(state) = state_of(pid) else { continue };
-        if state == 'Z' || state == 'X' {
-            continue;
-        }
-        if state == 'T' || state == 't' {
-            stopped += 1;
-        }
+    for &Process { pid, .. } in &members {
         let its = sleep_of(pid);
         // The program to name is the one that reads; without one, the latest descendant.
         if rank(its) >= rank(sleep) {
@@ -30,7 +23,8 @@ pub(super) fn members(leader: i32, group: i32) -> Seen {
             sleep = its;
         }
     }
-    Seen { program, stopped: stopped > 0 && stopped == members.len(), sleep: Some(sleep) }
+    let stopped = !members.is_empty() && members.iter().all(|process| matches!(process.state, b'T' | b't'));
+    Seen { program, stopped, sleep: Some(sleep) }
 }
 
 fn rank(sleep: Sleep) -> u8 {
@@ -43,18 +37,17 @@ fn rank(sleep: Sleep) -> u8 {
 }
 
 /// Lists `leader` and its descendants, parents before children.
-fn descendants(leader: i32) -> Vec<i32> {
+fn descendants(leader: i32) -> Vec<Process> {
+    let mut pids = vec![leader];
     let mut found = Vec::new();
-    let mut queue = VecDeque::from([leader]);
-    while let Some(pid) = queue.pop_front() {
-        if found.len() >= MOST {
-            break;
-        }
-        found.push(pid);
-        for task in tasks(pid) {
-            let children = fs::read_to_string(task.join("children")).unwrap_or_default();
-            queue.extend(children.split_ascii_whitespace().filter_map(|child| child.parse::<i32>().ok()));
-        }
+    let mut next = 0;
+    while let Some(&pid) = pids.get(next)
+        && next < MOST
+    {
+        next += 1;
+        found.extend(sys::process(pid));
+        // Without the kernel's lists the leader alone is seen.
+        sys::children(pid, &mut pids);
     }
     found
 }
@@ -64,21 +57,6 @@ fn tasks(pid: i32) -> Vec<PathBuf> {
         return Vec::new();
     };
     entries.take(MOST).filter_map(|entry| entry.ok().map(|entry| entry.path())).collect()
-}
-
-/// Reads the fields of `stat` after the program's name, which may itself hold blanks and parentheses.
-fn stat_fields(pid: i32) -> Option<Vec<String>> {
-    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-    let (_, rest) = stat.rsplit_once(')')?;
-    Some(rest.split_ascii_whitespace().map(str::to_owned).collect())
-}
-
-fn state_of(pid: i32) -> Option<char> {
-    stat_fields(pid)?.first()?.chars().next()
-}
-
-fn group_of(pid: i32) -> Option<i32> {
-    stat_fields(pid)?.get(2)?.parse().ok()
 }
 
 fn name_of(pid: i32) -> Option<String> {

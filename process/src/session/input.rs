@@ -1,9 +1,10 @@
 //! Writing to a session: text, keys and secrets, each call's input in one piece.
 
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::run::Link;
-use super::{Inner, Session};
+use super::{Inner, Session, Shared};
 use crate::keys::{self, UnknownKey};
 use crate::pty::TtyModes;
 use crate::terminal::Modes;
@@ -15,6 +16,9 @@ pub const LONGEST_LINE: usize = 4095;
 /// The longest line that a terminal in line mode takes; what is longer is cut by the kernel without an error.
 #[cfg(not(target_os = "linux"))]
 pub const LONGEST_LINE: usize = 1023;
+
+/// How long the terminal's answers wait for a program that does not read.
+const LONGEST_ANSWER: Duration = Duration::from_secs(1);
 
 /// How often a terminal is looked at while a secret waits for its prompt.
 const PROMPT_LOOK: Duration = Duration::from_millis(10);
@@ -114,12 +118,6 @@ pub enum WriteError {
     },
 }
 
-/// What is typed but not yet a whole line, in a terminal in line mode.
-#[derive(Debug, Default)]
-pub(super) struct Pending {
-    line: usize,
-}
-
 /// Encoded input: bytes, and signals in place of the characters that stand for them.
 ///
 /// A terminal that turns `^C` into a signal throws away the output that was not read yet; sending the signal itself
@@ -131,28 +129,37 @@ enum Item {
 }
 
 impl Session {
-    /// Types `input`, in one piece: what another call types comes before or after it.
+    /// Types `input`, in one piece: what another call types comes before or after it. The deadline covers the wait for
+    /// that, too.
     ///
     /// Dropping the future may leave a part of the input typed.
     ///
     /// # Errors
     /// See [`WriteError`]; unknown keys and too long lines are refused before anything is typed.
     pub async fn write(&self, input: &Input, deadline: Duration) -> Result<(), WriteError> {
-        let inner = &*self.inner;
+        let inner = &self.inner;
+        let begin = Instant::now();
         let (link, _, items) = inner.encode(input)?;
         if items.iter().all(|item| matches!(item, Item::Signal(_))) {
             // An interrupt does not queue behind input that nobody reads.
-            return inner.write_items(&link, &items, deadline).await;
+            inner.lock().typed_of_line = 0;
+            return inner.write_items(&link, &items, begin, deadline).await;
         }
-        let mut pending = inner.writing.lock().await;
+        let Ok(_piece) = tokio::time::timeout(deadline, inner.writing.lock()).await else {
+            return Err(WriteError::Deadline { written: 0, total: total(&items), waited: deadline });
+        };
         // Once more: the program may have changed its terminal while another call's input was written.
+        inner.catch_up(&link);
         let (link, tty, items) = inner.encode(input)?;
-        pending.line = check_lines(&items, tty, pending.line)?;
+        let before = inner.lock().typed_of_line;
+        let rest = check_lines(&items, tty, before)?;
+        inner.lock().typed_of_line = rest;
         inner.expect_echo(&input.typed_text(), tty);
-        inner.write_items(&link, &items, deadline).await
+        inner.write_items(&link, &items, begin, deadline).await
     }
 
-    /// Types a secret and Enter as soon as the foreground program reads a line with echo off.
+    /// Types a secret and Enter as soon as the foreground program reads a line with echo off. What other calls type
+    /// meanwhile comes before it.
     ///
     /// # Errors
     /// [`WriteError::NoSecretPrompt`] when no program does before the deadline, [`WriteError::ControlInSecret`] for a
@@ -161,25 +168,27 @@ impl Session {
         if secret.iter().any(u8::is_ascii_control) {
             return Err(WriteError::ControlInSecret);
         }
-        let inner = &*self.inner;
-        let mut pending = inner.writing.lock().await;
-        let until = Instant::now() + deadline;
+        let inner = &self.inner;
+        let begin = Instant::now();
+        let left = || deadline.saturating_sub(begin.elapsed());
         loop {
-            let (link, _) = inner.writable()?;
-            let tty = link.tty().and_then(|tty| tty.modes().ok()).ok_or(ENDED)?;
-            if tty.canonical && !tty.echo {
+            if inner.takes_secret()?.is_some()
+                && let Ok(_piece) = tokio::time::timeout(left(), inner.writing.lock()).await
+                // Another call may have answered the prompt.
+                && let Some((link, tty)) = inner.takes_secret()?
+            {
                 let mut line = secret.to_vec();
                 line.push(b'\n');
                 let items = [Item::Bytes(line)];
                 check_lines(&items, tty, 0)?;
-                pending.line = 0;
-                let outcome = inner.write_items(&link, &items, deadline).await;
+                inner.lock().typed_of_line = 0;
+                let outcome = inner.write_items(&link, &items, Instant::now(), deadline).await;
                 if let [Item::Bytes(mut line)] = items {
                     line.fill(0);
                 }
                 return outcome;
             }
-            if Instant::now() >= until {
+            if left().is_zero() {
                 return Err(WriteError::NoSecretPrompt);
             }
             tokio::time::sleep(PROMPT_LOOK).await;
@@ -191,27 +200,40 @@ const ENDED: WriteError = WriteError::Ended { written: 0, total: 0 };
 
 impl Inner {
     /// Encodes input for the terminal as it is set now.
-    fn encode(&self, input: &Input) -> Result<(std::sync::Arc<Link>, TtyModes, Vec<Item>), WriteError> {
+    fn encode(&self, input: &Input) -> Result<(Arc<Link>, TtyModes, Vec<Item>), WriteError> {
         let (link, modes) = self.writable()?;
         let tty = link.tty().and_then(|tty| tty.modes().ok()).ok_or(ENDED)?;
         let items = encode(input, tty, modes)?;
         Ok((link, tty, items))
     }
 
-    fn writable(&self) -> Result<(std::sync::Arc<Link>, Modes), WriteError> {
+    /// Returns the terminal if it takes lines and does not echo them.
+    fn takes_secret(&self) -> Result<Option<(Arc<Link>, TtyModes)>, WriteError> {
+        let (link, _) = self.writable()?;
+        let tty = link.tty().and_then(|tty| tty.modes().ok()).ok_or(ENDED)?;
+        Ok((tty.canonical && !tty.echo).then_some((link, tty)))
+    }
+
+    fn writable(&self) -> Result<(Arc<Link>, Modes), WriteError> {
         let shared = self.lock();
         match &shared.link {
             Some(link) if shared.end.is_none() && link.tty().is_some() => {
-                Ok((std::sync::Arc::clone(link), shared.terminal.modes()))
+                Ok((Arc::clone(link), shared.terminal.modes()))
             }
             _ => Err(ENDED),
         }
     }
 
-    async fn write_items(&self, link: &Link, items: &[Item], deadline: Duration) -> Result<(), WriteError> {
-        let total = items.iter().map(Item::len).sum();
+    /// Writes until `deadline` has passed since `begin`.
+    async fn write_items(
+        &self,
+        link: &Link,
+        items: &[Item],
+        begin: Instant,
+        deadline: Duration,
+    ) -> Result<(), WriteError> {
+        let total = total(items);
         let mut written = 0;
-        let started = Instant::now();
         for item in items {
             match item {
                 Item::Signal(signal) => {
@@ -225,7 +247,7 @@ impl Inner {
                 Item::Bytes(bytes) => {
                     let mut rest = bytes.as_slice();
                     while !rest.is_empty() {
-                        let left = deadline.saturating_sub(started.elapsed());
+                        let left = deadline.saturating_sub(begin.elapsed());
                         let step = tokio::select! {
                             biased;
                             () = self.ended() => return Err(WriteError::Ended { written, total }),
@@ -259,12 +281,47 @@ impl Inner {
         }
     }
 
-    /// Writes the terminal's own answers, which are short, after any input that is being written.
-    pub(super) async fn answer(&self, link: &Link, replies: Vec<u8>) {
-        let _pending = self.writing.lock().await;
-        // A program that asks and then does not read its answer loses it.
-        let _ = self.write_items(link, &[Item::Bytes(replies)], Duration::from_secs(1)).await;
+    /// Writes the terminal's own answers, which are short, each after any input that is being written, until there is
+    /// none.
+    pub(super) async fn answer(&self, link: &Link) {
+        loop {
+            let _piece = self.writing.lock().await;
+            let replies = self.lock().next_replies();
+            if replies.is_empty() {
+                return;
+            }
+            if self.write_items(link, &[Item::Bytes(replies)], Instant::now(), LONGEST_ANSWER).await.is_err() {
+                // A program that asks and then does not read its answers loses them.
+                self.lock().terminal.take_replies();
+            }
+        }
     }
+}
+
+impl Shared {
+    /// Tells whether there are answers that nobody writes yet; they are the caller's to write then.
+    pub(super) fn begins_to_answer(&mut self, modes: Option<TtyModes>) -> bool {
+        if !self.terminal.has_replies() {
+            return false;
+        }
+        if modes.is_none_or(|modes| modes.canonical) {
+            // Whoever asks a terminal reads keys first; in line mode an answer would be typed into a shell.
+            self.terminal.take_replies();
+            return false;
+        }
+        !std::mem::replace(&mut self.answering, true)
+    }
+
+    /// Takes the answers that are there; without any, nobody writes answers from now on.
+    fn next_replies(&mut self) -> Vec<u8> {
+        let replies = self.terminal.take_replies();
+        self.answering = !replies.is_empty();
+        replies
+    }
+}
+
+fn total(items: &[Item]) -> usize {
+    items.iter().map(Item::len).sum()
 }
 
 impl Item {
@@ -341,36 +398,18 @@ fn check_lines(items: &[Item], tty: TtyModes, before: usize) -> Result<usize, Wr
     if !tty.canonical {
         return Ok(0);
     }
-    let mut length = before;
+    let ends_line = |byte| byte == b'\n' || (byte == b'\r' && tty.cr_to_newline) || Some(byte) == tty.end_of_file;
+    let (mut length, mut longest) = (before, 0);
     for item in items {
         match item {
             Item::Signal(_) => length = 0,
             Item::Bytes(bytes) => {
                 for &byte in bytes {
-                    // `\r` becomes `\n` with ICRNL, which every line-mode terminal of ours starts with.
-                    length = if byte == b'\n' || byte == b'\r' { 0 } else { length + 1 };
-                    if length > LONGEST_LINE {
-                        return Err(WriteError::LineTooLong { length: longest(items, before) });
-                    }
+                    length = if ends_line(byte) { 0 } else { length + 1 };
+                    longest = longest.max(length);
                 }
             }
         }
     }
-    Ok(length)
-}
-
-fn longest(items: &[Item], before: usize) -> usize {
-    let mut longest = 0;
-    let mut length = before;
-    for item in items {
-        let Item::Bytes(bytes) = item else {
-            length = 0;
-            continue;
-        };
-        for &byte in bytes {
-            length = if byte == b'\n' || byte == b'\r' { 0 } else { length + 1 };
-            longest = longest.max(length);
-        }
-    }
-    longest
+    if longest > LONGEST_LINE { Err(WriteError::LineTooLong { length: longest }) } else { Ok(length) }
 }

@@ -3,14 +3,14 @@
 use std::cell::RefCell;
 use std::io;
 use std::os::fd::OwnedFd;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant, SystemTime};
 
 use tokio::io::Interest;
 use tokio::io::unix::AsyncFd;
 use tokio::sync::Notify;
 
-use super::{End, EndedBecause, Inner, Parts, Session, Shared, input};
+use super::{End, EndedBecause, Inner, Parts, Session, Shared};
 use crate::launch::{Child, Exit};
 use crate::pty::{self, PtySize, TtyModes, TtySignal};
 use crate::screen::LineFeed;
@@ -168,13 +168,16 @@ impl Session {
                 next_wait: 0,
                 received: 0,
                 output_awaited: false,
+                answering: false,
+                typed_of_line: 0,
                 last_output: now,
                 touched: now,
                 end: None,
                 ended_because: None,
             }),
             changed: Notify::new(),
-            writing: tokio::sync::Mutex::new(input::Pending::default()),
+            reading: Mutex::default(),
+            writing: tokio::sync::Mutex::default(),
             close: Notify::new(),
             runtime: tokio::runtime::Handle::current(),
         });
@@ -202,7 +205,7 @@ impl Inner {
         let exit = child.exit();
         let empty = child.tree_empty();
         let close = self.close.notified();
-        let sweep = tokio::time::sleep_until((self.started + self.limits.idle.min(self.limits.lifetime)).into());
+        let sweep = tokio::time::sleep_until(later(self.started, self.limits.idle.min(self.limits.lifetime)).into());
         tokio::pin!(exit, empty, close, sweep);
         loop {
             tokio::select! {
@@ -241,7 +244,8 @@ impl Inner {
 
     /// Reads until nothing is there.
     fn drain(self: &Arc<Self>, link: &Arc<Link>) {
-        let mut left = DRAIN;
+        // A program may have made its pipe larger.
+        let mut left = DRAIN.max(pty::readable(&link.end));
         while left > 0 {
             match self.read(link, left.min(BUFFER)) {
                 Ok(Turn::More) => left = left.saturating_sub(BUFFER),
@@ -250,8 +254,16 @@ impl Inner {
         }
     }
 
+    /// Takes in what the program has printed by now, so that what is typed next is typed for the modes that it set.
+    pub(super) fn catch_up(self: &Arc<Self>, link: &Arc<Link>) {
+        // An error is the task's to see.
+        let _ = self.read(link, BUFFER);
+    }
+
     /// Reads at most `most` bytes without waiting and feeds them.
     fn read(self: &Arc<Self>, link: &Arc<Link>, most: usize) -> io::Result<Turn> {
+        // Whoever writes reads, too: what is read first is to be fed first.
+        let _order = self.reading.lock().unwrap_or_else(PoisonError::into_inner);
         SCRATCH.with_borrow_mut(|buffer| {
             buffer.resize(BUFFER, 0);
             let mut filled = 0;
@@ -281,7 +293,7 @@ impl Inner {
             Some(modes) if !modes.output_processing => LineFeed::Index,
             _ => LineFeed::NewLine,
         };
-        let (replies, wake) = {
+        let (answer, wake) = {
             let mut shared = self.lock();
             let shared = &mut *shared;
             if shared.waits.is_empty() {
@@ -304,15 +316,14 @@ impl Inner {
             // Waking who waits costs more than reading, so only those are woken who wait for this.
             let matched = shared.waits.values().any(|look| look.text.is_matched());
             let wake = std::mem::take(&mut shared.output_awaited) || matched;
-            (shared.terminal.take_replies(), wake)
+            (shared.begins_to_answer(modes), wake)
         };
         if wake {
             self.changed.notify_waiters();
         }
-        // Whoever asks a terminal reads keys first; in line mode an answer would be typed into a shell.
-        if !replies.is_empty() && modes.is_some_and(|modes| !modes.canonical) {
+        if answer {
             let (inner, link) = (Arc::clone(self), Arc::clone(link));
-            tokio::spawn(async move { inner.answer(&link, replies).await });
+            self.runtime.spawn(async move { inner.answer(&link).await });
         }
     }
 
@@ -332,8 +343,8 @@ impl Inner {
     /// Stops a session that is over its time; returns when to look again.
     fn sweep(self: &Arc<Self>) -> Instant {
         let now = Instant::now();
-        let idle_at = self.lock().touched + self.limits.idle;
-        let over_at = self.started + self.limits.lifetime;
+        let idle_at = later(self.lock().touched, self.limits.idle);
+        let over_at = later(self.started, self.limits.lifetime);
         let because = if now >= over_at {
             EndedBecause::Lifetime
         } else if now >= idle_at {
@@ -342,8 +353,13 @@ impl Inner {
             return idle_at.min(over_at);
         };
         let inner = Arc::clone(self);
-        tokio::spawn(async move { inner.stop(because).await });
+        self.runtime.spawn(async move { inner.stop(because).await });
         // Long after the stop has ended this task; looked at again if it could not.
         now + Duration::from_secs(60)
     }
+}
+
+/// The moment a time after another one; a time without end is a very long one.
+fn later(moment: Instant, time: Duration) -> Instant {
+    moment.checked_add(time).unwrap_or_else(|| moment + Duration::from_secs(10 * 365 * 24 * 60 * 60))
 }

@@ -85,6 +85,9 @@ pub(crate) fn quiet_signals() {
     }
 }
 
+/// No descriptor of a number from this on can be waited for, see select(2).
+pub(crate) const MOST_DESCRIPTORS: u64 = 1024;
+
 /// Waits until one of `readable` can be read, a child ends, or the time is over. Returns which can be read.
 pub(crate) fn wait(readable: &[BorrowedFd<'_>], timeout: Option<Duration>) -> Vec<bool> {
     let mut set = FdSet::new();

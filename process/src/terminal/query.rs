@@ -29,6 +29,10 @@ impl Replies {
         std::mem::take(&mut self.bytes)
     }
 
+    pub(super) fn is_empty(&self) -> bool {
+        self.bytes.is_empty()
+    }
+
     pub(super) fn has_room(&self) -> bool {
         self.waiting < MAX_WAITING
     }

@@ -2,9 +2,9 @@
 
 use std::time::{Duration, Instant};
 
-use process::{EndedBecause, Input, Reason, SessionLimits, Signal, Since, State, Until, WriteError};
+use process::{EndedBecause, Input, Reason, SessionLimits, Signal, Since, State, Until, WaitingFor, WriteError};
 
-use crate::support::{PATIENCE, bench, bench_with, config, type_text, until_exit, until_text};
+use crate::support::{PATIENCE, bench, bench_with, config, runs, type_text, until_exit, until_text, wants};
 
 #[tokio::test]
 async fn what_ignores_the_request_to_end_is_killed_and_said_to_be() {
@@ -38,6 +38,8 @@ async fn an_interrupt_does_not_queue_behind_input_that_nobody_reads() {
     let bench = bench();
     let session = bench.start("stty -icanon -echo; echo ready; sleep 300; echo woken").await;
     until_text(&session, "ready").await;
+    // dash loses an interrupt that comes between two of its commands.
+    runs(&session, "sleep").await;
     let blocked = {
         let session = session.clone();
         tokio::spawn(async move { session.write(&Input::new().text("x".repeat(100_000)), PATIENCE).await })
@@ -67,6 +69,7 @@ async fn an_interrupt_throws_away_the_line_that_was_begun() {
     let script = "try:\n input('one: ')\nexcept KeyboardInterrupt: print('stopped')\nprint(repr(input('two: ')))";
     let session = bench.start_argv("python3", &["python3", "-c", script]).await;
     until_text(&session, "one: ").await;
+    wants(&session, WaitingFor::Line).await;
     session.write(&Input::new().text("abc").key("ctrl-c"), PATIENCE).await.unwrap();
     until_text(&session, "two: ").await;
     type_text(&session, "def\r\n").await;
@@ -106,4 +109,23 @@ async fn a_stopped_program_wants_no_input() {
     session.signal(Signal::Cont).unwrap();
     session.write(&Input::new().text("x\n").key("ctrl-d"), PATIENCE).await.unwrap();
     assert_eq!(until_exit(&session).await, "x\nx\n");
+}
+
+#[tokio::test]
+async fn a_wait_for_something_else_returns_at_a_prompt_that_nobody_has_read() {
+    let bench = bench();
+    let session = bench.start("printf 'Name: '; read name; echo hello $name").await;
+    assert_eq!(session.waiter(Until::Quiet, Since::Unread).wait(PATIENCE).await, Reason::Input);
+    // The prompt is unread: who waits for the end learns that it does not come by itself.
+    assert_eq!(session.waiter(Until::Exit, Since::Unread).wait(PATIENCE).await, Reason::Input);
+    // It is read: who waits now expects somebody else to answer.
+    assert_eq!(session.read(usize::MAX).text, "Name: ");
+    let waiting = tokio::spawn(session.waiter(Until::Exit, Since::Unread).wait(PATIENCE));
+    // As long as a second waiter takes to give up, which sees the prompt settled for more than a second.
+    assert_eq!(
+        session.waiter(Until::Text("no".into()), Since::Unread).wait(Duration::from_millis(1500)).await,
+        Reason::Deadline
+    );
+    type_text(&session, "x\n").await;
+    assert_eq!(waiting.await.unwrap(), Reason::Exit);
 }

@@ -1,7 +1,9 @@
 //! Sessions with real commands on real terminals.
 
 mod defects;
+mod lives;
 mod support;
+mod typing;
 mod waits;
 
 #[ctor::ctor(unsafe)]

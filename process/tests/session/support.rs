@@ -2,12 +2,12 @@
 
 use std::ffi::OsString;
 use std::path::PathBuf;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use process::pty::{PtySettings, PtySize};
 use process::{
     CommandSpec, Engine, EngineConfig, Input, Owner, Pool, PoolConfig, Reason, Session, SessionLimits, Since, Start,
-    Stdio, Until,
+    Stdio, Until, WaitingFor,
 };
 
 /// Long enough for a loaded machine; a test that passes never waits for it.
@@ -15,7 +15,7 @@ pub(crate) const PATIENCE: Duration = Duration::from_secs(30);
 
 pub(crate) struct Bench {
     /// Held: a pool starts nothing without its engine.
-    _engine: Engine,
+    pub(crate) engine: Engine,
     pub(crate) pool: Pool,
     pub(crate) owner: Owner,
 }
@@ -29,9 +29,17 @@ pub(crate) fn bench() -> Bench {
 }
 
 pub(crate) fn bench_with(config: PoolConfig) -> Bench {
-    let engine = Engine::new(EngineConfig::default());
+    bench_of(Engine::new(EngineConfig::default()), config)
+}
+
+/// Everything runs on the thread of the test, so that nothing does while the test computes.
+pub(crate) fn bench_on_this_thread() -> Bench {
+    bench_of(Engine::on(tokio::runtime::Handle::current(), EngineConfig::default()), config())
+}
+
+fn bench_of(engine: Engine, config: PoolConfig) -> Bench {
     let pool = engine.pool(config);
-    Bench { _engine: engine, pool, owner: Owner { chat: "chat".to_owned(), project: PathBuf::from("/") } }
+    Bench { engine, pool, owner: Owner { chat: "chat".to_owned(), project: PathBuf::from("/") } }
 }
 
 pub(crate) fn environment() -> Vec<(OsString, OsString)> {
@@ -57,8 +65,16 @@ impl Bench {
     }
 
     pub(crate) async fn start_argv(&self, command: &str, argv: &[&str]) -> Session {
-        let start = Start { command: command.to_owned(), spec: spec(argv), retained_chars: 256_000 };
+        self.start_spec(command, spec(argv)).await
+    }
+
+    pub(crate) async fn start_spec(&self, command: &str, spec: CommandSpec) -> Session {
+        let start = Start { command: command.to_owned(), spec, retained_chars: 2_000_000 };
         self.pool.start(&self.owner, start).await.expect("the command starts")
+    }
+
+    pub(crate) async fn python(&self, program: &str) -> Session {
+        self.start_argv("python3", &["python3", "-c", program]).await
     }
 }
 
@@ -88,4 +104,22 @@ pub(crate) async fn until_exit(session: &Session) -> String {
 
 pub(crate) async fn type_text(session: &Session, text: &str) {
     session.write(&Input::new().text(text), PATIENCE).await.expect("the input is taken");
+}
+
+/// Waits until the program is blocked on this: what is typed and signalled before that may meet it between two calls.
+pub(crate) async fn wants(session: &Session, what: WaitingFor) {
+    let begin = Instant::now();
+    while session.status().await.waiting_for != Some(what) {
+        assert!(begin.elapsed() < PATIENCE, "{:?}", session.status().await);
+        tokio::time::sleep(Duration::from_millis(2)).await;
+    }
+}
+
+/// Waits until a program is in the foreground.
+pub(crate) async fn runs(session: &Session, program: &str) {
+    let begin = Instant::now();
+    while session.status().await.foreground.as_deref() != Some(program) {
+        assert!(begin.elapsed() < PATIENCE, "{:?}", session.status().await);
+        tokio::time::sleep(Duration::from_millis(2)).await;
+    }
 }
