@@ -23,6 +23,8 @@ use reader::{Line, Reader};
 
 /// The longest line that is taken, in bytes.
 const MAX_LINE: usize = 16 * 1024 * 1024;
+/// Answers to lines that are no messages that may wait for a client that does not read; then it is not read either.
+const MAX_ANSWERS: usize = 64;
 
 /// JSON lines over a pair of streams.
 ///
@@ -40,10 +42,13 @@ pub(crate) struct Lines<R, W: AsyncWrite> {
     input: Reader<R>,
     /// Only writes.
     output: AsyncRwTransport<RoleServer, Empty, W>,
-    /// The answer to the last line that was no message, while it is written.
-    answering: Option<Pin<Box<dyn Future<Output = io::Result<()>> + Send>>>,
+    /// The answers to lines that were no messages, while they are written.
+    answering: Option<Answering>,
+    answers: usize,
     open: bool,
 }
+
+type Answering = Pin<Box<dyn Future<Output = io::Result<()>> + Send>>;
 
 impl<R, W> Lines<R, W>
 where
@@ -52,23 +57,56 @@ where
 {
     pub(crate) fn new(input: R, output: W) -> Self {
         let output = AsyncRwTransport::new_server(empty(), output);
-        Self { input: Reader::new(input, MAX_LINE), output, answering: None, open: false }
+        Self { input: Reader::new(input, MAX_LINE), output, answering: None, answers: 0, open: false }
     }
 
-    /// Reads the next message, or the answer to a line that is none.
-    async fn next(&mut self) -> io::Result<Option<Read>> {
-        let read = match self.input.next().await? {
-            None => return Ok(None),
-            Some(Line::Whole(line)) => read(line),
-            Some(Line::Overlong(envelope)) => {
-                tracing::error!(limit = MAX_LINE, "a line was too long and is dropped");
-                let error = ErrorData::invalid_request("the message is too long, at most 16 MiB are taken", None);
-                if envelope.answered().is_some() { answer(&envelope, error) } else { Read::Nothing }
-            }
-        };
-        self.input.done();
-        Ok(Some(read))
+    /// Writes an answer behind those that are being written.
+    fn answer(&mut self, answer: ServerJsonRpcMessage) {
+        let sent = self.output.send(answer);
+        self.answers += 1;
+        self.answering = Some(match self.answering.take() {
+            None => Box::pin(sent),
+            Some(before) => Box::pin(async move {
+                before.await?;
+                sent.await
+            }),
+        });
     }
+
+    /// Reads the next line; meanwhile writes the answers that wait.
+    ///
+    /// # Cancellation
+    /// Safe: what was read of a line, and the answers, stay.
+    async fn next(&mut self) -> io::Result<Option<Read>> {
+        while let Some(answering) = &mut self.answering {
+            let full = self.answers >= MAX_ANSWERS;
+            tokio::select! {
+                biased;
+                written = answering => {
+                    (self.answering, self.answers) = (None, 0);
+                    written?;
+                }
+                // The end of the input has to be seen also while the client does not read.
+                line = next(&mut self.input), if !full => return line,
+            }
+        }
+        next(&mut self.input).await
+    }
+}
+
+/// Reads the next message, or the answer to a line that is none.
+async fn next<R: AsyncRead + Unpin>(input: &mut Reader<R>) -> io::Result<Option<Read>> {
+    let read = match input.next().await? {
+        None => return Ok(None),
+        Some(Line::Whole(line)) => read(line),
+        Some(Line::Overlong(envelope)) => {
+            tracing::error!(limit = MAX_LINE, "a line was too long and is dropped");
+            let error = ErrorData::invalid_request("the message is too long, at most 16 MiB are taken", None);
+            if envelope.answered().is_some() { answer(&envelope, error) } else { Read::Nothing }
+        }
+    };
+    input.done();
+    Ok(Some(read))
 }
 
 impl<R, W> Transport<RoleServer> for Lines<R, W>
@@ -85,24 +123,25 @@ where
         self.output.send(item)
     }
 
-    /// May be dropped while it waits: what was read of a line, and an answer that is being written, stay.
     async fn receive(&mut self) -> Option<RxJsonRpcMessage<RoleServer>> {
         loop {
-            if let Some(answering) = &mut self.answering {
-                let written = answering.await;
-                self.answering = None;
-                written.ok()?;
-            }
             let message = match self.next().await {
                 Ok(Some(Read::Message(message))) => *message,
                 Ok(Some(Read::Nothing)) => continue,
                 Ok(Some(Read::Answer(answer))) => {
-                    self.answering = Some(Box::pin(self.output.send(*answer)));
+                    self.answer(*answer);
                     continue;
                 }
-                Ok(None) => return None,
+                Ok(None) => {
+                    if let Some(answering) = &mut self.answering {
+                        // An error is that of a client that is gone.
+                        let _ = answering.await;
+                        self.answering = None;
+                    }
+                    return None;
+                }
                 Err(error) => {
-                    tracing::error!(%error, "cannot read the input");
+                    tracing::error!(%error, "the connection failed");
                     return None;
                 }
             };

@@ -113,8 +113,9 @@ fn what_a_workspace_tried_to_loosen_is_said() {
         .args(["config", "--set", "bus.cancel_grace_ms=500", "--set", "tools.shell=false"]);
     let ran = run.run();
     let ours = |line: &&str| line.starts_with("bus.") || line.starts_with("ignored") || line.starts_with("permission");
-    let lines: Vec<&str> = ran.stdout.lines().filter(ours).collect();
-    assert_snapshot!(lines.join("\n"));
+    // The width of the first column depends on the tools of the build.
+    let lines = ran.stdout.lines().filter(ours).map(|line| line.split_whitespace().collect::<Vec<_>>().join(" "));
+    assert_snapshot!(lines.collect::<Vec<_>>().join("\n"));
     assert_eq!(ran.code, Some(0));
     assert_eq!(ran.stderr.matches("is ignored").count(), 2, "{}", ran.stderr);
 }

@@ -12,10 +12,12 @@ const MAX_KEY: usize = "method".len();
 pub(super) struct Envelope {
     /// The member `id`, a number or a text.
     pub(super) id: Option<Value>,
+    /// It has a member `id`, of whatever value.
+    has_id: bool,
     /// It has the member `method`, as requests and notifications do.
-    pub(super) method: bool,
+    method: bool,
     /// It has the member `result` or `error`, as responses do.
-    pub(super) response: bool,
+    response: bool,
 }
 
 impl Envelope {
@@ -33,7 +35,7 @@ impl Envelope {
 
     /// Tells whether it is a notification, which is never answered.
     pub(super) fn is_notification(&self) -> bool {
-        self.method && self.id.is_none()
+        self.method && !self.has_id
     }
 }
 
@@ -107,7 +109,10 @@ impl Finder {
     fn key(&mut self) {
         self.capturing = self.key == b"id";
         match self.key.as_slice() {
-            b"id" => self.value.clear(),
+            b"id" => {
+                self.value.clear();
+                self.envelope.has_id = true;
+            }
             b"method" => self.envelope.method = true,
             b"result" | b"error" => self.envelope.response = true,
             _ => {}
@@ -169,5 +174,6 @@ mod tests {
         assert_eq!(envelope(r#"{"id":7,"error":{}}"#).answered(), None);
         assert!(envelope(r#"{"method":"x","params":{"result":1}}"#).is_notification());
         assert!(!envelope(r#"{"methods":"x"}"#).is_notification());
+        assert!(!envelope(r#"{"id":{},"method":"x"}"#).is_notification());
     }
 }
