@@ -20,6 +20,7 @@ pub(crate) mod wrappers;
 use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
+use std::rc::Rc;
 
 use reader::SyntaxError;
 use tree::Tree;
@@ -35,6 +36,8 @@ const MAX_COMMANDS: usize = 1_000;
 const MAX_SUBSTITUTIONS: usize = 200;
 /// Wrappers in wrappers, scripts in scripts.
 const MAX_WRAPPING: usize = 8;
+/// Words that come of replacing positional parameters, over the whole command line.
+const MAX_REPLACED: usize = 20_000;
 /// Looks into wrappers, over the whole command line.
 const MAX_UNWRAPS: usize = 2_000;
 
@@ -107,7 +110,8 @@ impl CommandAnalysis {
     #[must_use]
     pub fn for_shell(command: &str, shell: &Path) -> Self {
         let name = shell.file_name().and_then(|name| name.to_str()).unwrap_or_default();
-        let mut work = Work { result: Self::default(), unwraps: 0, compared: 0, parameters: Vec::new() };
+        let mut work =
+            Work { result: Self::default(), unwraps: 0, compared: 0, parameters: Rc::default(), replaced: 0 };
         let read = catch_unwind(AssertUnwindSafe(|| {
             work.script(command, matches!(name, "bash" | "rbash"), Place::written(), &[]);
         }));
@@ -153,7 +157,9 @@ struct Work {
     /// Bytes that the other parsers read so far.
     compared: usize,
     /// The lists of positional parameters of the script that is being looked at.
-    parameters: Vec<Vec<Word>>,
+    parameters: Rc<[Vec<Word>]>,
+    /// Words that came of replacing parameters so far.
+    replaced: usize,
 }
 
 impl Work {
@@ -251,7 +257,7 @@ impl Work {
         self.result.loops.extend(tree.loops);
         let lists = positional::lists(&tree.commands, &tree.functions, given);
         self.result.functions.extend(tree.functions);
-        let outer_lists = std::mem::replace(&mut self.parameters, lists);
+        let outer_lists = std::mem::replace(&mut self.parameters, lists.into());
         let base = self.result.segments.len();
         let mut numbers = Vec::with_capacity(tree.commands.len());
         let mut positional = Vec::new();
@@ -287,15 +293,16 @@ impl Work {
 
     /// Adds what a segment is with each list of positional parameters.
     fn resolve(&mut self, number: usize, words: &[Word], place: Place) {
-        let lists = self.parameters.clone();
+        let lists = Rc::clone(&self.parameters);
         let before = self.result.resolved.len();
-        for list in &lists {
-            let Some(words) = positional::resolve(words, list) else { continue };
-            if self.unwraps > MAX_UNWRAPS || lists.len() >= positional::MAX_LISTS {
+        for list in &*lists {
+            if self.unwraps > MAX_UNWRAPS || self.replaced > MAX_REPLACED || lists.len() >= positional::MAX_LISTS {
                 // Not all of it is known then, and so it counts as not known.
                 self.result.resolved.truncate(before);
                 return;
             }
+            let Some(words) = positional::resolve(words, list) else { continue };
+            self.replaced += words.len();
             self.result.resolved.push((number, self.result.segments.len()));
             let place = Place { wrapper: Some(number), reach: Reach::DenyOnly, depth: place.depth + 1, ..place };
             self.segment(inner_segment(words, &[], place), place.depth);
@@ -355,9 +362,9 @@ impl Work {
             }
             Inner::Script { text, bash, reach: own, operands } => {
                 let given = match operands {
-                    Operands::Own(words) if words.is_empty() => Vec::new(),
-                    Operands::Own(words) => vec![words],
-                    Operands::Outer => self.parameters.clone(),
+                    Operands::Own(words) if words.is_empty() => Rc::default(),
+                    Operands::Own(words) => Rc::from([words]),
+                    Operands::Outer => Rc::clone(&self.parameters),
                 };
                 self.script(&text, bash, Place { reach: reach(own), ..place }, &given);
             }

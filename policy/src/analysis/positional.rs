@@ -27,11 +27,11 @@ pub(super) fn lists(commands: &[Simple], functions: &[String], given: &[Vec<Word
         let before = lists.len();
         for command in commands {
             let arguments = match name(command) {
-                "set" => match operands_of_set(&command.words[1..]) {
+                "set" => match operands_of_set(command.words.get(1..).unwrap_or_default()) {
                     [] => continue,
                     operands => operands,
                 },
-                called if functions.contains(called) => &command.words[1..],
+                called if functions.contains(called) => command.words.get(1..).unwrap_or_default(),
                 _ => continue,
             };
             if arguments.iter().any(is_positional) {

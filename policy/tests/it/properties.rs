@@ -322,6 +322,12 @@ fn hostile_texts_end_soon_on_an_ordinary_thread() {
             "x=1 ",
             "case a in a) ",
             "\u{1f600}",
+            "\"$@\"\nset -- a b c\n",
+            "f(){ \"$@\"; }; f eval \"$@\"\n",
+            "set -- eval '\"$@\"'; eval \"$@\"\n",
+            "bash -c '\"$@\"' x ",
+            "x=a; $x $x\n",
+            "foo sudo -i bash ",
         ];
         for piece in PIECES.iter().chain(&extra) {
             for size in [500, 9_000, 16_384] {
