@@ -300,3 +300,8 @@ impl Shared {
 
 /// How long killed processes get to disappear before they are reported as survivors.
 const TIME_TO_KILL: Duration = Duration::from_secs(2);
+
+/// The moment a time after another one; a time without end is a very long one.
+fn later(moment: Instant, time: Duration) -> Instant {
+    moment.checked_add(time).unwrap_or_else(|| moment + Duration::from_secs(10 * 365 * 24 * 60 * 60))
+}

@@ -23,6 +23,9 @@ pub const RETAINED_CHARS: usize = 256_000;
 /// Characters of the current line that can still be rewritten; a longer line is kept, and its next version follows.
 const LINE_CAP: u64 = 64 * 1024;
 
+/// A backspace goes back over a character with fewer marks than this.
+const MARKS: usize = 64;
+
 /// One piece of clean output as it comes, before lines are folded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Piece<'a> {
@@ -293,10 +296,22 @@ impl Transcript {
             return;
         }
         let floor = self.line_start.max(self.frozen);
+        let mut marks = 0;
         while self.log.end() > floor && !self.line_is_long() {
             let Some(last) = self.pop() else { return };
             self.tail.push(last);
             if columns(last) > 0 {
+                return;
+            }
+            marks += 1;
+            if marks == MARKS {
+                // Nobody edits such a line; going to and fro over it would cost much for a few bytes.
+                while marks > 0
+                    && let Some(mark) = self.tail.pop()
+                {
+                    self.log.push(mark.encode_utf8(&mut [0; 4]));
+                    marks -= 1;
+                }
                 return;
             }
         }

@@ -196,12 +196,12 @@ fn gone() -> std::io::Error {
 
 /// Kills until two looks in a row find nobody.
 pub(crate) async fn sweep(leader: i32, cookie: &str) {
-    let mut quiet = 0;
+    let (mut quiet, mut pause) = (0, KILL_AGAIN);
     while quiet < 2 {
         let living = living(leader, cookie, false);
-        quiet = if living.is_empty() { quiet + 1 } else { 0 };
+        (quiet, pause) = if living.is_empty() { (quiet + 1, KILL_AGAIN) } else { (0, (pause * 3 / 2).min(LOOK_AGAIN)) };
         kill(&living);
-        tokio::time::sleep(KILL_AGAIN).await;
+        tokio::time::sleep(pause).await;
     }
 }
 

@@ -17,7 +17,7 @@ use crate::guardian::{self, READY, wire::Report};
 use crate::sys::socket;
 
 /// How often, and after which pause, a start is tried again that met the limit of processes.
-const REFUSALS: u32 = 10;
+const REFUSALS: u32 = 25;
 const AFTER_REFUSAL: Duration = Duration::from_millis(20);
 
 /// A fork server, ended when dropped.

@@ -10,7 +10,7 @@ use tokio::io::Interest;
 use tokio::io::unix::AsyncFd;
 use tokio::sync::Notify;
 
-use super::{End, EndedBecause, Inner, Parts, Session, Shared};
+use super::{End, EndedBecause, Inner, Parts, Session, Shared, later};
 use crate::launch::{Child, Exit};
 use crate::pty::{self, PtySize, TtyModes, TtySignal};
 use crate::screen::LineFeed;
@@ -357,9 +357,4 @@ impl Inner {
         // Long after the stop has ended this task; looked at again if it could not.
         now + Duration::from_secs(60)
     }
-}
-
-/// The moment a time after another one; a time without end is a very long one.
-fn later(moment: Instant, time: Duration) -> Instant {
-    moment.checked_add(time).unwrap_or_else(|| moment + Duration::from_secs(10 * 365 * 24 * 60 * 60))
 }

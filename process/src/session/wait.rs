@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use serde::Serialize;
 
-use super::{Inner, Look, Session, Shared};
+use super::{Inner, Look, Session, Shared, later};
 use crate::echo::{TextWait, Typed};
 use crate::probe::{Foreground, WaitingFor};
 use crate::pty::TtyModes;
@@ -167,7 +167,7 @@ impl Waiter {
     /// Safe to drop at any time; nothing is consumed.
     pub async fn wait(self, deadline: Duration) -> Reason {
         let inner = &*self.session.inner;
-        let deadline = Instant::now().checked_add(deadline).unwrap_or_else(|| self.made + inner.limits.lifetime);
+        let deadline = later(Instant::now(), deadline);
         let mut looks = Looks { next: self.made + FIRST_LOOK, pause: FIRST_LOOK, blocked_since: None, known: false };
         let mut first = true;
         loop {
@@ -223,7 +223,7 @@ impl Waiter {
         if moment.ended {
             return Step::Return(Reason::Exit);
         }
-        let quiet_at = (self.until == Until::Quiet && moment.output).then(|| moment.silent_since + quiet);
+        let quiet_at = (self.until == Until::Quiet && moment.output).then(|| later(moment.silent_since, quiet));
         match quiet_at {
             Some(at) if moment.now >= at => Step::Return(Reason::Quiet),
             _ if moment.now >= deadline => Step::Return(Reason::Deadline),

@@ -9,14 +9,16 @@ use crate::support::{PATIENCE, bench, bench_on_this_thread, bench_with, config, 
 #[tokio::test]
 async fn limits_may_be_without_end() {
     let endless = Duration::MAX;
-    let limits = SessionLimits { idle: endless, lifetime: endless, grace: endless, ..SessionLimits::default() };
+    let limits = SessionLimits { idle: endless, lifetime: endless, grace: endless, quiet: endless };
     let bench = bench_with(process::PoolConfig { session: limits, ..config() });
     let session = bench.start("echo lived; exit 3").await;
     assert_eq!(until_exit(&session).await, "lived\n");
     assert_eq!(session.status().await.exit_code, Some(3));
-    let session = bench.start("exec sleep 300").await;
+    let session = bench.start("echo; exec sleep 300").await;
+    let waiting = tokio::spawn(session.waiter(Until::Quiet, Since::Start).wait(endless));
     let report = session.stop(process::EndedBecause::Killed).await;
     assert!(report.complete, "{report:?}");
+    assert_eq!(waiting.await.unwrap(), Reason::Exit);
 }
 
 #[tokio::test]

@@ -48,6 +48,14 @@ fn marks() {
 }
 
 #[test]
+fn to_and_fro_over_marks() {
+    let mut input = "\u{301}".repeat(60_000).into_bytes();
+    input.insert(0, b'a');
+    input.extend(b"\x08\x1b[2C".repeat(20_000));
+    check(&input, |t| assert_eq!(t.transcript().total_chars(), 60_001));
+}
+
+#[test]
 fn storms() {
     check(b"ab\x08\x1b[65535@".repeat(20_000).as_slice(), |t| assert!(t.transcript().total_chars() < 200_000));
     for last in "LM@PSTXbIZABCDEFGHdJK".chars() {
