@@ -59,18 +59,8 @@ impl Terminal {
             let alternate = self.modes.alternate();
             // A part without any control byte, outside a sequence, is text and nothing else.
             let plain = self.parser.is_idle() && pending::is_plain(part);
-            let mut feed = Feed {
-                transcript: &mut self.transcript,
-                screen: &mut self.screen,
-                pending: &mut self.pending,
-                modes: &mut self.modes,
-                replies: &mut self.replies,
-                tap: tap.as_mut().map(|tap| &mut **tap as Tap<'_>),
-                line_feed,
-                part,
-                taken: 0,
-            };
-            self.parser.feed(part, &mut feed);
+            let (parser, mut feed) = self.split(part, line_feed, tap.as_mut().map(|tap| &mut **tap as Tap<'_>));
+            parser.feed(part, &mut feed);
             let taken = feed.taken;
             if plain {
                 self.pending.push_plain(part, line_feed);
@@ -90,18 +80,19 @@ impl Terminal {
 
     /// Ends the output: what was cut is given up, a cut character becomes U+FFFD. Nothing is fed afterwards.
     pub fn finish(&mut self, mut tap: Option<Tap<'_>>) {
-        let mut feed = Feed {
-            transcript: &mut self.transcript,
-            screen: &mut self.screen,
-            pending: &mut self.pending,
-            modes: &mut self.modes,
-            replies: &mut self.replies,
-            tap: tap.as_mut().map(|tap| &mut **tap as Tap<'_>),
-            line_feed: LineFeed::default(),
-            part: &[],
-            taken: 0,
-        };
-        self.parser.finish(&mut feed);
+        let (parser, mut feed) = self.split(&[], LineFeed::default(), tap.as_mut().map(|tap| &mut **tap as Tap<'_>));
+        parser.finish(&mut feed);
+    }
+
+    /// The parser, and all that it feeds with `part`.
+    fn split<'a>(
+        &'a mut self,
+        part: &'a [u8],
+        line_feed: LineFeed,
+        tap: Option<Tap<'a>>,
+    ) -> (&'a mut Parser, Feed<'a>) {
+        let Self { parser, transcript, screen, pending, modes, replies } = self;
+        (parser, Feed { transcript, screen, pending, modes, replies, tap, line_feed, part, taken: 0 })
     }
 
     /// Takes the answers to what the program asked since the last call, in order; they are to be written to it.
