@@ -4,8 +4,10 @@ use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 
 use nix::sys::termios::{
-    InputFlags, LocalFlags, OutputFlags, SetArg, SpecialCharacterIndices as Char, Termios, tcgetattr, tcsetattr,
+    InputFlags, LocalFlags, OutputFlags, SetArg, SpecialCharacterIndices as Char, Termios, tcgetattr, tcgetsid,
+    tcsetattr,
 };
+use nix::unistd::{Pid, getsid};
 
 use tokio::io::Interest;
 use tokio::io::unix::AsyncFd;
@@ -168,7 +170,7 @@ fn character(termios: &Termios, index: Char) -> Option<u8> {
 /// The foreground process group, asked of the master. `None` when there is none, which the system also calls 0:
 /// signalling that group would mean our own.
 pub fn foreground(master: impl AsFd) -> Option<i32> {
-    nix::unistd::tcgetpgrp(master).ok().map(nix::unistd::Pid::as_raw).filter(|group| *group > 1)
+    nix::unistd::tcgetpgrp(master).ok().map(Pid::as_raw).filter(|group| *group > 1)
 }
 
 /// Has the terminal signal its foreground group, with the kernel's rights, so also a setuid program. On Linux
@@ -191,7 +193,14 @@ pub fn signal_foreground(master: impl AsFd, signal: TtySignal) -> io::Result<()>
 /// `ESRCH` when there is no foreground group, `EPERM` when it runs as somebody else (which does not mean that it
 /// is gone).
 pub fn kill_foreground(master: impl AsFd, signal: i32) -> io::Result<i32> {
-    let group = foreground(master).ok_or_else(|| io::Error::from_raw_os_error(libc::ESRCH))?;
+    let gone = || io::Error::from_raw_os_error(libc::ESRCH);
+    let group = foreground(&master).ok_or_else(gone)?;
+    // A group that has ended stays in the foreground until another one is put there. If its number is a process of
+    // another session by now, it is not the group that was meant.
+    let session = tcgetsid(&master).ok();
+    if session.is_some_and(|session| getsid(Some(Pid::from_raw(group))).is_ok_and(|other| other != session)) {
+        return Err(gone());
+    }
     crate::sys::kill_group(group, signal)?;
     Ok(group)
 }
