@@ -5,6 +5,7 @@
 //! [`STRING_CAP`] bytes: parameters are parsed by whoever needs them, and the payload of a control string beyond the
 //! cap is counted, not stored.
 
+mod colours;
 mod csi;
 mod scan;
 mod strings;
@@ -34,6 +35,10 @@ const REPLACEMENT: &str = "\u{FFFD}";
 ///
 /// Every method but the three of clean text does nothing unless implemented.
 pub trait Sink {
+    /// Whether SGR sequences (`CSI ... m`) matter. Who says no may still be told of some, and gets the text between
+    /// them in longer pieces.
+    const TAKES_COLOURS: bool = true;
+
     /// Takes text without any control character but `\n` and `\t`. Never empty.
     fn text(&mut self, text: &str);
 
@@ -109,6 +114,8 @@ pub struct Parser {
     /// Where the block being worked on starts in the chunk being fed.
     base: usize,
     lossy: String,
+    /// Text between colours that is being put together.
+    together: Vec<u8>,
 }
 
 impl Parser {
@@ -166,7 +173,11 @@ impl Parser {
                 0x1b => match Csi::scan(&bytes[at + 1..]) {
                     Some((csi, len)) => {
                         at += 1 + len;
-                        sink.csi(csi, self.base + at);
+                        if !S::TAKES_COLOURS && csi.function() == (0, 0, b'm') {
+                            at = self.colours(bytes, at, sink);
+                        } else {
+                            sink.csi(csi, self.base + at);
+                        }
                     }
                     None => {
                         self.state = State::Escape;

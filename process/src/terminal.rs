@@ -182,6 +182,8 @@ impl Feed<'_> {
 }
 
 impl Sink for Feed<'_> {
+    const TAKES_COLOURS: bool = false;
+
     fn text(&mut self, text: &str) {
         self.piece(Piece::Text(text));
     }

@@ -356,7 +356,11 @@ fn last_line_feed(text: &str) -> Option<usize> {
     if bytes.len() < 32 { bytes.iter().rposition(|&byte| byte == b'\n') } else { memchr::memrchr(b'\n', bytes) }
 }
 
+#[inline]
 fn columns(char: char) -> usize {
+    if matches!(char, ' '..='~') {
+        return 1;
+    }
     char.width().unwrap_or(usize::from(char == '\t'))
 }
 
@@ -364,6 +368,8 @@ fn columns(char: char) -> usize {
 struct Fold<'a>(&'a mut Transcript);
 
 impl Sink for Fold<'_> {
+    const TAKES_COLOURS: bool = false;
+
     fn text(&mut self, text: &str) {
         self.0.push_text(text);
     }

@@ -19,6 +19,8 @@ const CHUNK: usize = 32 * 1024;
 struct Text(String);
 
 impl Sink for Text {
+    const TAKES_COLOURS: bool = false;
+
     fn text(&mut self, text: &str) {
         self.0.push_str(text);
     }

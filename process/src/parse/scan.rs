@@ -39,6 +39,22 @@ const fn special(word: u64) -> u64 {
     (control & !equal(word, b'\t') & !equal(word, b'\n')) | equal(word, 0x7f) | equal(word, 0xc2)
 }
 
+/// The high bit of every byte of `word` that is no ASCII text.
+#[inline(always)]
+pub(super) const fn no_ascii_text(word: u64) -> u64 {
+    let low = word & LOW;
+    // Sums reach the high bit from a certain byte on: 0x20, 0x09, 0x0B and 0x7F.
+    let line_or_tab = (low + ONES * 0x77) & !(low + ONES * 0x75);
+    ((!(low + ONES * 0x60) & !line_or_tab) | (low + ONES) | word) & HIGH
+}
+
+/// The high bit of every byte of `word` that is no parameter byte (0x30 to 0x3B) of a sequence.
+#[inline(always)]
+pub(super) const fn no_params(word: u64) -> u64 {
+    let digits = word ^ (ONES * 0x30);
+    (((digits & LOW) + ONES * 0x74) | digits) & HIGH
+}
+
 /// The index at or after `at` of the first special byte.
 fn next_special(bytes: &[u8], mut at: usize) -> usize {
     // Short runs are common between colours: a few words first, then vectors.
@@ -156,6 +172,15 @@ mod tests {
             let bytes = [b'x', a, b, b'x', b'x', b'x', b'x', b'x'];
             let expected = bytes.iter().position(|&byte| is_special(byte)).unwrap_or(8);
             assert_eq!(next_special(&bytes, 0), expected, "{bytes:x?}");
+            let first = |found: u64| (found.trailing_zeros() / 8) as usize;
+            let word = u64::from_le_bytes(bytes);
+            let text = |byte: &u8| byte.is_ascii() && !is_control(*byte);
+            let expected = bytes.iter().position(|byte| !text(byte)).unwrap_or(8);
+            assert_eq!(first(no_ascii_text(word)), expected, "{bytes:x?}");
+            let param = |byte: &u8| (0x30..=0x3b).contains(byte);
+            let digits = [b'0', a, b, b'0', b'0', b'0', b'0', b'0'];
+            let expected = digits.iter().position(|byte| !param(byte)).unwrap_or(8);
+            assert_eq!(first(no_params(u64::from_le_bytes(digits))), expected, "{digits:x?}");
         }
     }
 }
