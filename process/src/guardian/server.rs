@@ -48,7 +48,7 @@ fn prepare() -> io::Result<OwnedFd> {
     fork::quiet_signals();
     sys::become_subreaper()?;
     sys::name_process(c"toolhost-forks");
-    // As many as can be waited for: with more guardians the host starts another server.
+    // As many as can be waited for: each guardian takes one, and with more a start is refused.
     sys::set_descriptor_limit(fork::MOST_DESCRIPTORS);
     let [socket] = fork::renumber([socket], 3)?;
     sys::close_from(4);
