@@ -16,6 +16,7 @@ fn fragment() -> impl Strategy<Value = Vec<u8>> {
             .prop_map(|text| text.as_bytes().to_vec()),
         2 => "[é日🚀\u{301}\u{9b}\u{9c}\u{9d}\u{85}]{1,4}".prop_map(String::into_bytes),
         3 => ("[0-9;]{0,6}", "[@A-Za-z]").prop_map(|(params, last)| format!("\x1b[{params}{last}").into_bytes()),
+        2 => "(\x1b\\[[0-9;:]{0,30}m[a-zé日\t\n]{0,12}){1,4}".prop_map(String::into_bytes),
         2 => "\x1b\\[\\?(1|7|25|47|1047|1049|2004)[hl]".prop_map(String::into_bytes),
         1 => "\x1b[\\]P_^X][0-9;?a-z\n]{0,20}(\x07|\x1b\\\\|\u{9c})".prop_map(String::into_bytes),
         1 => "\x1b[()#7-9=>DEHMc][0B8]?".prop_map(String::into_bytes),
@@ -111,16 +112,94 @@ impl Sink for Log {
     }
 }
 
+/// The same for who does not care about colours.
+#[derive(Default)]
+struct Colourless(Log);
+
+impl Sink for Colourless {
+    const TAKES_COLOURS: bool = false;
+
+    fn text(&mut self, text: &str) {
+        assert!(!text.is_empty());
+        self.0.text(text);
+    }
+
+    fn carriage_return(&mut self) {
+        self.0.carriage_return();
+    }
+
+    fn backspace(&mut self) {
+        self.0.backspace();
+    }
+
+    fn control(&mut self, byte: u8) {
+        self.0.control(byte);
+    }
+
+    fn csi(&mut self, csi: Csi<'_>, end: usize) {
+        // Some may come all the same.
+        if csi.function() != (0, 0, b'm') {
+            self.0.csi(csi, end);
+        }
+    }
+
+    fn esc(&mut self, intermediates: &[u8], last: u8) {
+        self.0.esc(intermediates, last);
+    }
+
+    fn string(&mut self, kind: StringKind, payload: &[u8], ended_by: StringEnd) {
+        self.0.string(kind, payload, ended_by);
+    }
+}
+
+/// All but the colours, from a parser that tells of each of them.
+struct Filtered(Colourless);
+
+impl Sink for Filtered {
+    fn text(&mut self, text: &str) {
+        self.0.text(text);
+    }
+
+    fn carriage_return(&mut self) {
+        self.0.carriage_return();
+    }
+
+    fn backspace(&mut self) {
+        self.0.backspace();
+    }
+
+    fn control(&mut self, byte: u8) {
+        self.0.control(byte);
+    }
+
+    fn csi(&mut self, csi: Csi<'_>, end: usize) {
+        self.0.csi(csi, end);
+    }
+
+    fn esc(&mut self, intermediates: &[u8], last: u8) {
+        self.0.esc(intermediates, last);
+    }
+
+    fn string(&mut self, kind: StringKind, payload: &[u8], ended_by: StringEnd) {
+        self.0.string(kind, payload, ended_by);
+    }
+}
+
 fn parse(bytes: &[u8], cuts: &[usize]) -> Vec<String> {
-    let (mut parser, mut log) = (Parser::new(), Log::default());
+    let mut log = Log::default();
+    parse_to(bytes, cuts, &mut log);
+    log.events
+}
+
+fn parse_to(bytes: &[u8], cuts: &[usize], sink: &mut impl Sink) {
+    let mut parser = Parser::new();
     let mut start = 0;
     for &cut in cuts.iter().chain([&bytes.len()]) {
         let cut = cut.clamp(start, bytes.len());
-        parser.feed(&bytes[start..cut], &mut log);
+        parser.feed(&bytes[start..cut], sink);
         start = cut;
     }
-    parser.finish(&mut log);
-    log.events
+    parser.finish(sink);
 }
 
 fn single(bytes: &[u8]) -> Vec<usize> {
@@ -149,6 +228,21 @@ proptest! {
         let whole = parse(&bytes, &[]);
         prop_assert_eq!(&parse(&bytes, &cuts), &whole);
         prop_assert_eq!(&parse(&bytes, &single(&bytes)), &whole);
+    }
+
+    #[test]
+    fn colours_only_cut_text(
+        bytes in prop_oneof![stream(), vec("(\x1b\\[[0-9;]{0,30}m)?[a-z\t\r\né日\u{85}]{0,150}", 0..40).prop_map(|all| all.concat().into_bytes())],
+        mut cuts in vec(0usize..4000, 0..8),
+    ) {
+        cuts.sort_unstable();
+        let mut all = Filtered(Colourless::default());
+        parse_to(&bytes, &[], &mut all);
+        for cuts in [&[][..], &cuts] {
+            let mut log = Colourless::default();
+            parse_to(&bytes, cuts, &mut log);
+            prop_assert_eq!(&log.0.events, &all.0.0.events);
+        }
     }
 
     #[test]

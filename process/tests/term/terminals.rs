@@ -4,6 +4,8 @@ use crate::{sized, terminal};
 use process::keys;
 use process::screen::{LineFeed, Position, Screen, Size};
 use process::terminal::{Modes, Terminal};
+use proptest::collection::vec;
+use proptest::prelude::*;
 
 #[track_caller]
 fn check_reply(input: &str, expected: &str) {
@@ -130,6 +132,37 @@ fn what_is_left_out_leaves_no_trace() {
         updates.extend(format!("\x1b[{};1Hn {n}\x1b[24;1H{n}\n", n % 24).into_bytes());
     }
     check_lazy(80, 24, &[(updates, new_line)]);
+}
+
+/// A part of a line without a line feed: plain, coloured, or with a character of two columns.
+fn part_of_a_line() -> impl Strategy<Value = Vec<u8>> {
+    prop_oneof![
+        4 => (0u8..26, 0usize..30_000).prop_map(|(first, len)| {
+            (0..len).map(|at| b'a' + ((usize::from(first) + at) % 26) as u8).collect()
+        }),
+        2 => "\x1b\\[(3[0-7]|7|)m".prop_map(String::into_bytes),
+        1 => "[日\t]".prop_map(String::into_bytes),
+        1 => "\r|\x08|\n|\x1b\\[K|\x1b\\[2;3H|\x1b\\[2;4r|\x1b\\[\\?7[hl]".prop_map(String::into_bytes),
+    ]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(100) })]
+
+    #[test]
+    fn wraps_that_are_left_out_leave_no_trace(
+        parts in vec(part_of_a_line(), 1..16),
+        cols in 1u16..90,
+        rows in 1u16..30,
+        chunk in 1usize..40_000,
+    ) {
+        let whole = parts.concat();
+        // Neither chunks of the program nor those of the reader matter.
+        let as_printed: Vec<_> = parts.into_iter().map(|part| (part, LineFeed::Index)).collect();
+        check_lazy(cols, rows, &as_printed);
+        let as_read: Vec<_> = whole.chunks(chunk).map(|part| (part.to_vec(), LineFeed::Index)).collect();
+        check_lazy(cols, rows, &as_read);
+    }
 }
 
 #[test]
