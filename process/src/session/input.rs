@@ -140,7 +140,7 @@ impl Session {
         let inner = &self.inner;
         let begin = Instant::now();
         let (link, _, items) = inner.encode(input)?;
-        if items.iter().all(|item| matches!(item, Item::Signal(_))) {
+        if !items.is_empty() && items.iter().all(|item| matches!(item, Item::Signal(_))) {
             // An interrupt does not queue behind input that nobody reads.
             inner.lock().typed_of_line = 0;
             return inner.write_items(&link, &items, begin, deadline).await;

@@ -23,6 +23,18 @@ async fn an_interrupt_alone_begins_a_new_line() {
 }
 
 #[tokio::test]
+async fn typing_nothing_begins_no_new_line() {
+    let bench = bench();
+    let session = bench.start("exec cat").await;
+    wants(&session, WaitingFor::Line).await;
+    type_text(&session, &"a".repeat(3000)).await;
+    type_text(&session, "").await;
+    let refused = session.write(&Input::new().text("b".repeat(2000)), PATIENCE).await;
+    assert!(matches!(refused, Err(WriteError::LineTooLong { length: 5000 })), "{refused:?}");
+    bench.pool.shutdown().await;
+}
+
+#[tokio::test]
 async fn the_end_of_input_ends_a_line() {
     let bench = bench();
     let session = bench.start("stty -echo; echo ready; cat | wc -c").await;
