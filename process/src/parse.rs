@@ -202,6 +202,11 @@ impl Parser {
                         at += 1;
                         continue;
                     }
+                    if let Some(text) = scan::short_run(&bytes[at..]).and_then(|run| str::from_utf8(run).ok()) {
+                        sink.text(text);
+                        at += text.len();
+                        continue;
+                    }
                     let end = scan::plain_run(bytes, at);
                     let cut = if end == bytes.len() { end - scan::cut_character(&bytes[at..end]) } else { end };
                     self.run(&bytes[at..cut], sink);

@@ -282,6 +282,7 @@ impl Transcript {
         Some(width)
     }
 
+    #[inline]
     fn pop(&mut self) -> Option<char> {
         let last = self.log.pop()?;
         let left = self.log.line_bytes();
@@ -317,29 +318,33 @@ impl Transcript {
         }
     }
 
-    /// Prints over what stands behind the cursor; returns what is left of `text` when nothing stands there any more.
+    /// Makes `text` cover what stands behind the cursor; returns what of it is still to be added.
     fn overwrite<'t>(&mut self, text: &'t str) -> &'t str {
         for (at, char) in text.char_indices() {
             if self.tail.is_empty() {
-                return &text[at..];
+                break;
             }
             if char == '\n' {
+                self.log.push(&text[..at]);
                 self.settle();
                 return &text[at..];
             }
             self.tail.overwrite(columns(char));
-            self.log.push(char.encode_utf8(&mut [0; 4]));
         }
-        ""
+        text
     }
 
     /// Puts what stands behind the cursor back into the line: the cursor is forgotten.
     ///
     /// Only spaces are what erasing (`\b \b`) leaves: a terminal shows nothing there, and the line ends at the cursor.
+    #[inline]
     fn settle(&mut self) {
-        if self.tail.is_empty() {
-            return;
+        if !self.tail.is_empty() {
+            self.put_back();
         }
+    }
+
+    fn put_back(&mut self) {
         if self.tail.is_blank() {
             self.tail.clear();
         }

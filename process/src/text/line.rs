@@ -37,6 +37,7 @@ impl Tail {
     }
 
     /// Takes a character over which the cursor went back.
+    #[inline]
     pub(super) fn push(&mut self, char: char) {
         self.behind.push(char);
         self.visible += usize::from(char != ' ');
@@ -54,6 +55,7 @@ impl Tail {
         std::mem::take(&mut self.half)
     }
 
+    #[inline]
     pub(super) fn pop(&mut self) -> Option<char> {
         self.half = false;
         let char = self.behind.pop()?;
@@ -62,6 +64,7 @@ impl Tail {
     }
 
     /// Forgets what a printed character of that many columns covers.
+    #[inline]
     pub(super) fn overwrite(&mut self, width: usize) {
         let mut covered = 0;
         while covered < width {

@@ -44,8 +44,14 @@ impl Log {
     pub(super) fn push(&mut self, text: &str) -> bool {
         match self.blocks.back_mut() {
             Some(block) if block.text.len() + text.len() <= BLOCK => {
-                let chars = count(text);
-                block.text.push_str(text);
+                let chars = if let &[byte] = text.as_bytes() {
+                    // A copy of one byte would cost a call.
+                    block.text.push(char::from(byte));
+                    1
+                } else {
+                    block.text.push_str(text);
+                    count(text)
+                };
                 block.chars += chars;
                 self.line_bytes += text.len();
                 self.line_chars += chars;
@@ -79,6 +85,7 @@ impl Log {
         self.blocks.iter().rev().find_map(|block| block.text.chars().next_back())
     }
 
+    #[inline]
     pub(super) fn pop(&mut self) -> Option<char> {
         while let Some(block) = self.blocks.back_mut() {
             if let Some(char) = block.text.pop() {
