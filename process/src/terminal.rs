@@ -103,7 +103,7 @@ impl Terminal {
     }
 
     /// Whether there are answers to take.
-    pub(crate) fn has_replies(&self) -> bool {
+    pub fn has_replies(&self) -> bool {
         !self.replies.is_empty()
     }
 
