@@ -70,8 +70,8 @@ impl Prompts {
         }
         let Prompt { place, words, .. } = prompt(session).await;
         let Some(mark) = self.mark(session.id(), place) else {
-            let note = "the person was asked for this secret already and has not given it; tell the person what waits \
-                        for it, or `kill` the session";
+            let note = "the person was asked for this secret already; unless another call still waits for the answer, tell \
+                        the person what waits for it, or `kill` the session";
             return Ok(Answer::Note(note.to_owned()));
         };
         let program = status.foreground.unwrap_or_else(|| one_line(session.command(), 60));

@@ -92,8 +92,9 @@ enum Ended {
 }
 
 const DESCRIPTION: &str = "Waits without running anything, for example for something outside this machine. To wait for \
-    a background task, call shell_output with waitMs instead, and for a session shell_session read with waitMs: they \
-    return as soon as there is something. Ends at once when the turn is cancelled.";
+    a command, call what watches it instead, where it is offered: shell_session read with waitMs for a session, \
+    shell_output with waitMs for a background task. They return as soon as there is something. Ends at once when the \
+    turn is cancelled.";
 
 impl Sleep {
     /// Makes the tool.

@@ -60,7 +60,9 @@ fn session(outcome: &Outcome) -> String {
         line(&format!("[{secret}]"));
     }
     if outcome.waiting_for == Some(WaitingFor::Secret) && !outcome.notes.secret_is_open {
-        line("[it asks for a secret: call `read`, and the person is asked for it; never type one with `write`]");
+        line(
+            "[it asks for a secret: call `read`, and the person is asked for it where that is possible; never type one with `write`]",
+        );
     }
     text
 }

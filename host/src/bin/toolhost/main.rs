@@ -51,7 +51,9 @@ fn mcp(common: &args::Common) -> Result<ExitCode, Failure> {
 
 /// Shows warnings, or what `TOOLHOST_LOG` asks for (for example `debug` or `host=trace`), on standard error.
 fn log_to_stderr() {
+    use std::io::IsTerminal;
     use tracing_subscriber::EnvFilter;
+
     use tracing_subscriber::filter::filter_fn;
     use tracing_subscriber::fmt::format::FmtSpan;
     use tracing_subscriber::layer::SubscriberExt;
@@ -59,7 +61,7 @@ fn log_to_stderr() {
 
     // Below `info` the MCP SDK shows whole messages, and a person's answer can be a secret.
     let no_messages = filter_fn(|meta| !meta.target().starts_with("rmcp") || *meta.level() <= tracing::Level::INFO);
-    let builder = tracing_subscriber::fmt().with_writer(std::io::stderr);
+    let builder = tracing_subscriber::fmt().with_writer(std::io::stderr).with_ansi(std::io::stderr().is_terminal());
     match std::env::var("TOOLHOST_LOG") {
         Ok(filter) => {
             let builder = builder.with_span_events(FmtSpan::CLOSE).with_env_filter(EnvFilter::new(filter));

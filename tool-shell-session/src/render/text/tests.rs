@@ -87,7 +87,7 @@ fn each_thing_that_needs_a_step_says_which() {
          [1 234 567 characters lost before this: it scrolled out unread]\n\
          middle\n\
          [1 character not read yet: `read` gives the next part]\n\
-         [it asks for a secret: call `read`, and the person is asked for it; never type one with `write`]",
+         [it asks for a secret: call `read`, and the person is asked for it where that is possible; never type one with `write`]",
     );
 }
 
@@ -177,6 +177,6 @@ fn a_question_that_is_over_leaves_the_next_one_to_a_read() {
     let waits = |is_open| Outcome { waiting_for: Some(WaitingFor::Secret), notes: notes(is_open), ..running() };
     let head = "s1: running python3 (quiet: the output paused; it waits for a secret)\n[a note]";
     check(&waits(true), head);
-    let hint = "[it asks for a secret: call `read`, and the person is asked for it; never type one with `write`]";
+    let hint = "[it asks for a secret: call `read`, and the person is asked for it where that is possible; never type one with `write`]";
     check(&waits(false), &format!("{head}\n{hint}"));
 }
