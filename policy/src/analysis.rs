@@ -22,6 +22,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::rc::Rc;
 
+use crate::programs::Call;
 use reader::SyntaxError;
 use tree::Tree;
 pub use tree::{Assignment, Redirect, RedirectKind, Simple, Stdin, Word, WordPart};
@@ -62,6 +63,8 @@ pub struct Segment {
     pub wrapper: Option<usize>,
     /// How rules reach it. A written segment is [`Reach::Both`].
     pub reach: Reach,
+    /// What its program is known to do with these arguments.
+    pub call: Call,
 }
 
 impl Segment {
@@ -279,6 +282,7 @@ impl Work {
                 stdin,
                 wrapper: place.wrapper,
                 reach: place.reach,
+                call: Call::default(),
             };
             if !self.parameters.is_empty() && segment.words.iter().any(positional::is_positional) {
                 positional.push((self.result.segments.len(), segment.words.clone(), segment.stdin));
@@ -309,7 +313,8 @@ impl Work {
         }
     }
 
-    fn segment(&mut self, segment: Segment, depth: usize) {
+    fn segment(&mut self, mut segment: Segment, depth: usize) {
+        segment.call = Call::of(&segment.words);
         let number = self.result.segments.len();
         let counts = segment.reach != Reach::DenyOnly;
         if counts {
@@ -383,6 +388,7 @@ fn inner_segment(words: Vec<Word>, sets: &[String], place: Place) -> Segment {
         stdin: place.stdin,
         wrapper: place.wrapper,
         reach: place.reach,
+        call: Call::default(),
     }
 }
 

@@ -34,6 +34,28 @@ impl From<&str> for ChatId {
     }
 }
 
+/// Names one call for the log and the audit. The host gives each call of a process an id of its own.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct CallId(Arc<str>);
+
+impl CallId {
+    /// Names a call.
+    pub fn new(id: impl Into<Arc<str>>) -> Self {
+        Self(id.into())
+    }
+
+    /// Returns the text.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Display for CallId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
 /// The directories a chat works in.
 ///
 /// The first root is where commands start when a call names no other directory. What lies outside every root needs

@@ -6,7 +6,10 @@ use std::time::Duration;
 
 use tokio_util::sync::CancellationToken;
 
-use crate::{ChatId, DenyAll, Discard, FixedEnv, Nobody, NoticeSink, Permission, Person, ShellEnv, Workspace};
+use crate::{
+    CallId, ChatId, DenyAll, Discard, FixedEnv, Mask, NoMask, Nobody, NoticeSink, Permission, Person, ShellEnv,
+    Workspace,
+};
 
 /// All that a tool may touch during one call, given by the host.
 ///
@@ -16,6 +19,8 @@ use crate::{ChatId, DenyAll, Discard, FixedEnv, Nobody, NoticeSink, Permission, 
 pub struct ToolContext {
     /// The chat the call belongs to, and so the owner of what it starts.
     pub chat: ChatId,
+    /// Names the call.
+    pub call: CallId,
     /// The directories of the chat.
     pub workspace: Arc<Workspace>,
     /// Whom to ask before an effect.
@@ -26,6 +31,8 @@ pub struct ToolContext {
     pub person: Arc<dyn Person>,
     /// The environment of commands.
     pub shell_env: Arc<dyn ShellEnv>,
+    /// Hides secrets in what the tool hands out piece by piece.
+    pub mask: Arc<dyn Mask>,
     /// Is cancelled when the caller no longer wants the result. A tool watches it in every wait.
     pub cancel: CancellationToken,
     /// The longest time that the caller waits for a result, if it is known. A longer wait returns before it and says
@@ -40,14 +47,30 @@ impl ToolContext {
     pub fn deny_all(chat: impl Into<ChatId>, root: impl Into<PathBuf>) -> Self {
         Self {
             chat: chat.into(),
+            call: CallId::new("call"),
             workspace: Arc::new(Workspace::new(root)),
             permission: Arc::new(DenyAll),
             notices: Arc::new(Discard),
             person: Arc::new(Nobody),
             shell_env: Arc::new(FixedEnv::default()),
+            mask: Arc::new(NoMask),
             cancel: CancellationToken::new(),
             wait_limit: None,
         }
+    }
+
+    /// Replaces the name of the call.
+    #[must_use]
+    pub fn with_call(mut self, call: CallId) -> Self {
+        self.call = call;
+        self
+    }
+
+    /// Replaces what hides secrets.
+    #[must_use]
+    pub fn with_mask(mut self, mask: Arc<dyn Mask>) -> Self {
+        self.mask = mask;
+        self
     }
 
     /// Replaces whom to ask before an effect.

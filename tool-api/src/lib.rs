@@ -37,6 +37,7 @@
 mod chat;
 mod context;
 mod error;
+mod mask;
 mod notice;
 mod output;
 mod permission;
@@ -45,9 +46,10 @@ mod shell_env;
 mod tool;
 
 pub use async_trait::async_trait;
-pub use chat::{ChatId, Scope, Workspace};
+pub use chat::{CallId, ChatId, Scope, Workspace};
 pub use context::ToolContext;
 pub use error::{ToolError, ToolErrorKind};
+pub use mask::{Mask, NoMask};
 pub use notice::{Discard, Notice, NoticeKind, NoticeSink};
 pub use output::{Content, ToolOutput};
 pub use permission::{

@@ -1,5 +1,6 @@
 //! Asking before an effect.
 
+use std::ffi::OsString;
 use std::fmt::Debug;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -7,7 +8,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use tokio_util::sync::CancellationToken;
 
-use crate::{ChatId, Effects, Workspace};
+use crate::{CallId, ChatId, Effects, Workspace};
 
 /// How a command is run, which decides what a person is asked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -44,6 +45,8 @@ pub struct CommandEffect {
     pub kind: CommandKind,
     /// The variables that this call sets on top of the host's environment.
     pub env: Vec<(String, String)>,
+    /// The `PATH` that its programs are looked up in; none when the environment has none.
+    pub search_path: Option<OsString>,
     /// The program that would get a [`CommandKind::SharedLine`] instead of the shell.
     pub foreground: Option<String>,
 }
@@ -90,6 +93,8 @@ pub struct PermissionRequest {
     pub effects: Effects,
     /// The chat it is for.
     pub chat: ChatId,
+    /// The call that would do it.
+    pub call: CallId,
     /// The directories of the chat.
     pub workspace: Arc<Workspace>,
     /// Is cancelled when the answer is no longer wanted; a question to a person ends then.
@@ -104,6 +109,7 @@ impl PermissionRequest {
             effect,
             effects,
             chat: ctx.chat.clone(),
+            call: ctx.call.clone(),
             workspace: Arc::clone(&ctx.workspace),
             cancel: ctx.cancel.clone(),
         }

@@ -1,5 +1,6 @@
 //! The tool on the bus: parse, ask, act, render.
 
+use std::ffi::OsStr;
 use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
@@ -96,6 +97,7 @@ impl ShellSession {
             workdir: workdir.clone(),
             kind: CommandKind::Interactive,
             env: env.into_iter().collect(),
+            search_path: environment.get(OsStr::new("PATH")).cloned(),
             foreground: None,
         });
         let request = PermissionRequest::new(schema::NAME, schema::EFFECTS, effect, ctx);

@@ -143,6 +143,7 @@ impl Fake {
                 workdir: ctx.workspace.root().to_owned(),
                 kind: CommandKind::Interactive,
                 env: Vec::new(),
+                search_path: None,
                 foreground: None,
             });
             ctx.permission.ask(PermissionRequest::new("gate", self.spec.effects, effect, ctx)).await?;

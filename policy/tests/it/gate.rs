@@ -81,6 +81,7 @@ fn effect(text: &str, kind: CommandKind) -> CommandEffect {
         workdir: "/srv/proj".into(),
         kind,
         env: Vec::new(),
+        search_path: None,
         foreground: None,
     }
 }

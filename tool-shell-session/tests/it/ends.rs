@@ -95,8 +95,7 @@ fn the_end_of_the_host_takes_no_start_any_more() {
 fn a_child_that_holds_the_terminal_does_not_hide_the_exit() {
     run(Config::default(), |host| async move {
         // Not before the child has left the session: the end of a session hangs up on its foreground group.
-        let command =
-            "(setsid sh -c ': >left; exec sleep 1000' &); until [ -e left ]; do :; done; echo done; exit 3";
+        let command = "(setsid sh -c ': >left; exec sleep 1000' &); until [ -e left ]; do :; done; echo done; exit 3";
         let start = json!({"action": "start", "command": command, "until": "exit", "waitMs": 30_000});
         let begin = Instant::now();
         let answer = host.call(start).await;
