@@ -1,51 +1,35 @@
 //! The policy of a host, and its explanation of a command line.
 
 use std::path::{Path, PathBuf};
-use std::str::FromStr;
+use std::sync::Arc;
+use std::time::Duration;
 
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 use tool_api::{CommandKind, Workspace};
 
 use crate::analysis::{CommandAnalysis, Reach, Segment};
 use crate::bare_shell::bare_shell;
 use crate::judge::{Judgement, Law, Verdict};
+use crate::modes::{Mode, WorkflowPolicy};
 use crate::outside::Outside;
+use crate::programs::Nature;
 use crate::rules::{Decision, Pattern, Rules};
+use crate::smart::{Classification, Classifier, classify};
 
-/// How what the rules leave open is decided.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize)]
-#[serde(rename_all = "lowercase")]
-#[non_exhaustive]
-pub enum Mode {
-    /// Rules, then a person.
-    #[default]
-    Ask,
-}
-
-/// A mode that this version does not have.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("unknown mode `{0}`, expected `ask`")]
-pub struct UnknownMode(String);
-
-impl FromStr for Mode {
-    type Err = UnknownMode;
-
-    fn from_str(text: &str) -> Result<Self, UnknownMode> {
-        match text {
-            "ask" => Ok(Self::Ask),
-            other => Err(UnknownMode(other.to_owned())),
-        }
-    }
-}
+/// How long a classifier may take when the host sets no limit of its own.
+const CLASSIFIER_LIMIT: Duration = Duration::from_secs(10);
 
 /// What a host decides permission requests with: layers of rules, a mode, and the person's home directory.
 ///
 /// It does not change; what a person allows for a chat is in [`crate::Approvals`].
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default)]
 pub struct Policy {
     layers: Vec<Rules>,
     mode: Mode,
+    workflow: Vec<WorkflowPolicy>,
     home: Option<PathBuf>,
+    classifier: Option<Arc<dyn Classifier>>,
+    classifier_limit: Option<Duration>,
 }
 
 impl Policy {
@@ -69,6 +53,29 @@ impl Policy {
         self
     }
 
+    /// Adds a workflow policy on top of the mode.
+    #[must_use]
+    pub fn with_workflow(mut self, policy: WorkflowPolicy) -> Self {
+        if !self.workflow.contains(&policy) {
+            self.workflow.push(policy);
+        }
+        self
+    }
+
+    /// Sets whose second opinion is asked in [`Mode::Smart`]; it can only tighten.
+    #[must_use]
+    pub fn with_classifier(mut self, classifier: Arc<dyn Classifier>) -> Self {
+        self.classifier = Some(classifier);
+        self
+    }
+
+    /// Sets how long the classifier may take; default 10 s. After it the command is asked.
+    #[must_use]
+    pub fn with_classifier_limit(mut self, limit: Duration) -> Self {
+        self.classifier_limit = Some(limit);
+        self
+    }
+
     /// Sets the directory that `~` names, absolute.
     #[must_use]
     pub fn with_home(mut self, home: impl Into<PathBuf>) -> Self {
@@ -86,6 +93,17 @@ impl Policy {
     #[must_use]
     pub fn mode(&self) -> Mode {
         self.mode
+    }
+
+    /// The workflow policies.
+    #[must_use]
+    pub fn workflow(&self) -> &[WorkflowPolicy] {
+        &self.workflow
+    }
+
+    pub(crate) fn classifier(&self) -> Option<(&Arc<dyn Classifier>, Duration)> {
+        let limit = self.classifier_limit.unwrap_or(CLASSIFIER_LIMIT);
+        self.classifier.as_ref().map(|classifier| (classifier, limit))
     }
 
     /// Explains what would be decided for a command line in the workspace's first root, without any approval.
@@ -115,6 +133,8 @@ pub struct Explanation {
     pub segments: Vec<ExplainedSegment>,
     /// Whether it is an interactive shell, whose later commands no rule would see.
     pub bare_shell: bool,
+    /// What smart mode makes of it where no rule decides, without a classifier.
+    pub smart: Classification,
     /// Why it does not parse.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub syntax_error: Option<String>,
@@ -140,6 +160,12 @@ pub struct ExplainedSegment {
     /// Where that rule was written.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub origin: Option<String>,
+    /// What its program is known to do with these arguments.
+    #[serde(serialize_with = "nature_name")]
+    pub nature: Nature,
+    /// What makes it so; empty for what only reads.
+    #[serde(skip_serializing_if = "str::is_empty")]
+    pub why: String,
     /// The commands that it runs in its turn.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub inner: Vec<ExplainedSegment>,
@@ -181,6 +207,7 @@ fn explain(analysis: &CommandAnalysis, law: &Law<'_>, kind: CommandKind) -> Expl
         reason: judgement.reason.clone(),
         segments,
         bare_shell: bare_shell(analysis).is_some(),
+        smart: classify(analysis),
         syntax_error: analysis.syntax_error.clone(),
         doubt: analysis.doubt.clone(),
     }
@@ -200,6 +227,17 @@ fn segment(segment: &Segment, verdict: &Verdict<'_>) -> ExplainedSegment {
         reason: verdict.reason(segment),
         rule: verdict.rule.map(|rule| rule.pattern.as_str().to_owned()),
         origin: verdict.rule.map(|rule| rule.origin.clone()),
+        nature: segment.call.nature,
+        why: segment.call.why.clone().into_owned(),
         inner: Vec::new(),
     }
+}
+
+fn nature_name<S: Serializer>(nature: &Nature, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str(match nature {
+        Nature::Reads => "reads",
+        Nature::Unknown => "unknown",
+        Nature::Changes => "changes",
+        Nature::Destroys => "destroys",
+    })
 }

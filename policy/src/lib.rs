@@ -10,21 +10,26 @@ mod bare_shell;
 mod explain;
 mod gate;
 mod judge;
+mod modes;
 mod offer;
 mod outside;
 mod programs;
 mod prompt;
 mod rules;
+mod smart;
 mod visible;
 
 pub use analysis::{
     Assignment, CommandAnalysis, Reach, Redirect, RedirectKind, Segment, Simple, Stdin, Word, WordPart,
 };
 pub use approvals::Approvals;
+pub use async_trait::async_trait;
 pub use bare_shell::bare_shell;
-pub use explain::{ExplainedSegment, Explanation, Mode, Policy, UnknownMode};
+pub use explain::{ExplainedSegment, Explanation, Policy};
 pub use gate::Gate;
+pub use modes::{Mode, UnknownMode, WorkflowPolicy};
 pub use programs::{Call, FileUse, Nature, Usage};
 pub use prompt::{Answer, Approver, NobodyToAsk, Prompt};
 pub use rules::{Area, Decision, Pattern, PatternError, Rule, RuleError, RuleTable, Rules};
+pub use smart::{Classification, Classifier, ClassifierError, Opinion, Question};
 pub use visible::{is_hidden, visible};
