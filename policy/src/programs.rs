@@ -49,6 +49,8 @@ pub struct Call {
     pub why: Cow<'static, str>,
     /// The files that its arguments name, in their order.
     pub files: Vec<FileUse>,
+    /// Whether it changes or removes all that is below the directories it writes.
+    pub recursive: bool,
 }
 
 impl Call {
