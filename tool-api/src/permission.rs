@@ -2,6 +2,7 @@
 
 use std::ffi::OsString;
 use std::fmt::Debug;
+use std::fs::File;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -123,14 +124,48 @@ pub trait Condition: Debug + Send + Sync {
     /// # Errors
     /// Says what no longer holds; the effect must not happen.
     fn check(&self) -> Result<(), Denied>;
+
+    /// Checks right after a command was started what could have changed since [`Condition::check`], but for what the
+    /// command may have changed itself. May read files.
+    ///
+    /// # Errors
+    /// Says what does not hold; the command must be stopped at once.
+    fn check_started(&self) -> Result<(), Denied> {
+        Ok(())
+    }
+}
+
+/// The directory that a granted command starts in.
+#[derive(Clone, Debug, Default)]
+pub enum StartDirectory {
+    /// Whatever the path of the effect leads to at the start.
+    #[default]
+    ByPath,
+    /// This open directory, wherever it or another one of its name is by then.
+    Opened(OpenedDirectory),
+    /// It could not be opened when permission was asked: nothing may be started.
+    Unavailable(Arc<std::io::Error>),
+}
+
+/// An open directory.
+#[derive(Clone, Debug)]
+pub struct OpenedDirectory {
+    /// Where it was when it was opened, without symbolic links.
+    pub path: PathBuf,
+    /// The directory. It may be open only as a place (`O_PATH`), which is enough to go there.
+    pub file: Arc<File>,
 }
 
 /// Permission for exactly one effect.
 ///
-/// A tool calls [`Grant::check`] right before the effect.
+/// A tool calls [`Grant::check`] right before the effect. One that starts a command starts it in
+/// [`Grant::directory`], executes [`Grant::program`] where the system can, and calls [`Grant::check_started`] right
+/// after that.
 #[derive(Clone, Debug, Default)]
 pub struct Grant {
     conditions: Vec<Arc<dyn Condition>>,
+    directory: StartDirectory,
+    program: Option<Arc<File>>,
 }
 
 impl Grant {
@@ -146,12 +181,44 @@ impl Grant {
         self
     }
 
+    /// Sets the directory that the command starts in.
+    #[must_use]
+    pub fn with_directory(mut self, directory: StartDirectory) -> Self {
+        self.directory = directory;
+        self
+    }
+
+    /// Sets the open file of the program that is executed: for a command line, of its shell.
+    #[must_use]
+    pub fn with_program(mut self, program: Arc<File>) -> Self {
+        self.program = Some(program);
+        self
+    }
+
+    /// Returns the directory that the command starts in.
+    pub fn directory(&self) -> &StartDirectory {
+        &self.directory
+    }
+
+    /// Returns the open file of the program that is executed. It may be open only as a place (`O_PATH`).
+    pub fn program(&self) -> Option<&Arc<File>> {
+        self.program.as_ref()
+    }
+
     /// Checks every condition.
     ///
     /// # Errors
     /// The first condition that does not hold; the effect must not happen.
     pub fn check(&self) -> Result<(), Denied> {
         self.conditions.iter().try_for_each(|condition| condition.check())
+    }
+
+    /// Checks every condition right after the command was started.
+    ///
+    /// # Errors
+    /// The first condition that does not hold; the command must be stopped at once.
+    pub fn check_started(&self) -> Result<(), Denied> {
+        self.conditions.iter().try_for_each(|condition| condition.check_started())
     }
 }
 
