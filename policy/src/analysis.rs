@@ -55,12 +55,14 @@ pub struct Segment {
     pub sets: Vec<String>,
     /// Redirections of this command.
     pub redirects: Vec<Redirect>,
-    /// Where it stands in the command line; none when it comes from an inner text.
+    /// Where it stands in the command line; none when it comes from an inner text, or from another parser's.
     pub span: Option<Range<usize>>,
     /// Where its input comes from.
     pub stdin: Stdin,
     /// The segment whose program runs this one, by number.
     pub wrapper: Option<usize>,
+    /// Where it stands when it is in a substitution.
+    pub within: Option<Within>,
     /// How rules reach it. A written segment is [`Reach::Both`].
     pub reach: Reach,
     /// What its program is known to do with these arguments.
@@ -81,6 +83,15 @@ impl Segment {
     }
 }
 
+/// The command that holds a substitution.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Within {
+    /// The segment, by number.
+    pub segment: usize,
+    /// Which of its words; none for an assignment or a redirection.
+    pub word: Option<usize>,
+}
+
 /// Everything that rules, prompts and modes read of a command line.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CommandAnalysis {
@@ -98,6 +109,10 @@ pub struct CommandAnalysis {
     pub(crate) functions: Vec<String>,
     /// Whether a here-document speaks of the terminal.
     pub(crate) terminal_heredoc: bool,
+    /// Whether a function starts itself more than once, at the same time.
+    pub(crate) multiplies: bool,
+    /// Whether it has a coprocess.
+    pub(crate) coprocess: bool,
     /// Segments with positional parameters, and what they are with a list of parameters that the script tells.
     pub(crate) resolved: Vec<(usize, usize)>,
 }
@@ -257,6 +272,8 @@ impl Work {
             self.result.redirects.extend(tree.redirects);
         }
         self.result.terminal_heredoc |= tree.terminal_heredoc;
+        self.result.multiplies |= tree.multiplies;
+        self.result.coprocess |= tree.coprocess;
         self.result.loops.extend(tree.loops);
         let lists = positional::lists(&tree.commands, &tree.functions, given);
         self.result.functions.extend(tree.functions);
@@ -264,8 +281,16 @@ impl Work {
         let base = self.result.segments.len();
         let mut numbers = Vec::with_capacity(tree.commands.len());
         let mut positional = Vec::new();
+        let mut open: Vec<(usize, usize)> = Vec::new();
         for command in tree.commands {
-            numbers.push(self.result.segments.len());
+            let number = self.result.segments.len();
+            numbers.push(number);
+            while open.pop_if(|(_, end)| *end <= command.span.start).is_some() {}
+            let within = open.last().map(|(outer, _)| {
+                let holds = |word: &Word| word.span.start <= command.span.start && command.span.end <= word.span.end;
+                Within { segment: *outer, word: self.result.segments[*outer].words.iter().position(holds) }
+            });
+            open.push((number, command.span.end));
             let stdin = match command.stdin {
                 Stdin::Inherited => place.stdin,
                 // Commands before this one have their numbers already.
@@ -278,9 +303,10 @@ impl Work {
                 assignments: command.assignments,
                 sets: Vec::new(),
                 redirects: command.redirects,
-                span: (place.depth == 0).then_some(command.span),
+                span: (place.depth == 0 && counts).then_some(command.span),
                 stdin,
                 wrapper: place.wrapper,
+                within,
                 reach: place.reach,
                 call: Call::default(),
             };
@@ -387,6 +413,7 @@ fn inner_segment(words: Vec<Word>, sets: &[String], place: Place) -> Segment {
         span: None,
         stdin: place.stdin,
         wrapper: place.wrapper,
+        within: None,
         reach: place.reach,
         call: Call::default(),
     }

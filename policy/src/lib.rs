@@ -20,7 +20,7 @@ mod smart;
 mod visible;
 
 pub use analysis::{
-    Assignment, CommandAnalysis, Reach, Redirect, RedirectKind, Segment, Simple, Stdin, Word, WordPart,
+    Assignment, CommandAnalysis, Reach, Redirect, RedirectKind, Segment, Simple, Stdin, Within, Word, WordPart,
 };
 pub use approvals::Approvals;
 pub use async_trait::async_trait;

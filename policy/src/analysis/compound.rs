@@ -1,7 +1,7 @@
 //! Compound commands: groups, loops, conditions, `case`, `[[`, `((`, functions and coprocesses.
 
 use super::reader::{Read, Reader};
-use super::tree::{Assignment, Stdin, Word};
+use super::tree::{Assignment, Simple, Stdin, Word};
 
 impl Reader<'_> {
     /// A compound command whose reserved word stands at the position.
@@ -257,6 +257,26 @@ impl Reader<'_> {
         }
         self.tree.functions.push(name.text.clone());
         self.newlines()?;
+        let first = self.tree.commands.len();
+        self.body_of_function()?;
+        self.notice_multiplying(&name.text, first);
+        Ok(())
+    }
+
+    /// Notes a function that starts itself at least twice, piped together or in the background.
+    fn notice_multiplying(&mut self, name: &str, first: usize) {
+        let commands = &self.tree.commands;
+        let calls = |simple: &Simple| simple.words.first().and_then(Word::value) == Some(name);
+        let own = || commands.iter().skip(first).filter(|simple| calls(simple));
+        let together = own().any(|simple| match simple.stdin {
+            Stdin::Nothing => true,
+            Stdin::Pipe(producer) => commands.get(producer).is_some_and(calls),
+            _ => false,
+        });
+        self.tree.multiplies |= together && own().nth(1).is_some();
+    }
+
+    fn body_of_function(&mut self) -> Read<()> {
         match self.reserved() {
             Some("function" | "coproc" | "time" | "!") => self.error("a function needs a body"),
             Some(word) => self.nested(|reader| reader.compound(word)),
@@ -285,6 +305,7 @@ impl Reader<'_> {
             self.simple()?;
         }
         self.set_stdin(first, Stdin::Nothing);
+        self.tree.coprocess = true;
         Ok(())
     }
 

@@ -211,6 +211,10 @@ pub(crate) struct Tree {
     pub(crate) terminal_heredoc: bool,
     /// A here-document was seen.
     pub(crate) heredoc: bool,
+    /// A function starts itself more than once, at the same time.
+    pub(crate) multiplies: bool,
+    /// A coprocess was seen.
+    pub(crate) coprocess: bool,
     /// `((` was seen, as arithmetic or as two subshells.
     pub(crate) double_paren: bool,
 }
