@@ -1,6 +1,7 @@
 //! Development tasks of the workspace, called as `cargo xtask TASK`.
 
 mod bench;
+mod fuzz;
 mod metadata;
 mod test;
 mod tidy;
@@ -19,6 +20,7 @@ const TASKS: &[Task] = &[
     Task { name: "test", summary: "check and test every crate by itself, in each set of its features", run: test::run },
     Task { name: "tidy", summary: "check the rules of the repository", run: tidy::run },
     Task { name: "bench", summary: "measure the speed, against floors built in the same run", run: bench::run },
+    Task { name: "fuzz", summary: "search for texts that break what must hold", run: fuzz::run },
 ];
 
 fn main() -> ExitCode {

@@ -4,4 +4,5 @@
 mod bash;
 mod cases;
 mod gate;
+mod invariants;
 mod properties;

@@ -2,26 +2,10 @@
 
 use std::time::{Duration, Instant};
 
-use policy::{Area, CommandAnalysis, Decision, Pattern, Policy, Rule, Rules, bare_shell};
+use policy::{CommandAnalysis, Decision, Mode, Policy, bare_shell};
 use proptest::prelude::*;
-use tool_api::{CommandKind, Workspace};
 
-fn rule(decision: Decision, pattern: &str) -> Rule {
-    let pattern = Pattern::new(pattern, None).unwrap();
-    Rule { area: Area::Bash, pattern, decision, origin: "test".into() }
-}
-
-fn policy(rules: &[(Decision, &str)]) -> Policy {
-    let mut layer = Rules::default();
-    for (decision, pattern) in rules {
-        layer.push(rule(*decision, pattern));
-    }
-    Policy::new().with_home("/home/u").with_layer(layer)
-}
-
-fn decision(policy: &Policy, command: &str) -> Decision {
-    policy.explain(command, CommandKind::Once, &Workspace::new("/srv/proj")).decision
-}
+use crate::invariants::{SETTINGS, decision, explain, hold, layer, policy, set};
 
 /// Rules that wrap nothing, so that a wrapper is never spelled out.
 fn some_rules() -> Policy {
@@ -164,43 +148,69 @@ proptest! {
 
     #[test]
     fn whatever_comes_is_analysed(text in prop_oneof![shellish(), any::<String>()]) {
-        let analysis = CommandAnalysis::new(&text);
-        let _ = bare_shell(&analysis);
-        let rules = some_rules();
-        let explanation = rules.explain(&text, CommandKind::Interactive, &Workspace::new("/srv/proj"));
-        if !analysis.is_understood() {
-            prop_assert_ne!(explanation.decision, Decision::Allow);
-        }
+        hold(&text);
     }
 
     #[test]
     fn arbitrary_bytes_are_analysed(bytes in prop::collection::vec(any::<u8>(), 0..400)) {
-        let _ = CommandAnalysis::new(&String::from_utf8_lossy(&bytes));
+        hold(&String::from_utf8_lossy(&bytes));
     }
 
     #[test]
-    fn a_denying_rule_never_allows_more(text in shellish(), pattern in "[a-z*? ]{1,6}") {
+    fn a_denying_rule_never_allows_more(text in shellish(), pattern in "[a-z*? ]{1,6}", setting in 0..SETTINGS.len()) {
         use Decision::{Allow, Ask, Deny};
         prop_assume!(pattern != "*");
         let rules = [(Allow, "ls *"), (Allow, "*a*"), (Ask, "git *")];
-        let before = decision(&policy(&rules), &text);
+        let decide = |policy: Policy| decision(&set(policy, SETTINGS[setting]), &text);
+        let before = decide(policy(&rules));
         for at in 0..=rules.len() {
             let mut more = rules.to_vec();
             more.insert(at, (Deny, pattern.as_str()));
-            prop_assert!(decision(&policy(&more), &text) >= before, "{pattern}");
+            prop_assert!(decide(policy(&more)) >= before, "{pattern}");
         }
-        let only = decision(&policy(&[(Allow, "*")]), &text);
-        prop_assert!(decision(&policy(&[(Allow, "*"), (Deny, &pattern)]), &text) >= only);
+        let only = decide(policy(&[(Allow, "*")]));
+        prop_assert!(decide(policy(&[(Allow, "*"), (Deny, &pattern)])) >= only);
+    }
+
+    #[test]
+    fn a_further_layer_never_allows_more(text in shellish(), rules in prop::collection::vec((any::<bool>(), "[a-z*? ]{1,6}"), 0..4), setting in 0..SETTINGS.len()) {
+        // A host takes no rule that allows from a layer that it does not trust.
+        let decision_of = |denies| if denies { Decision::Deny } else { Decision::Ask };
+        let workspace: Vec<(Decision, &str)> = rules.iter().map(|(denies, pattern)| (decision_of(*denies), pattern.as_str())).collect();
+        for person in [some_rules(), policy(&[(Decision::Allow, "*")])] {
+            let person = set(person, SETTINGS[setting]);
+            let before = decision(&person, &text);
+            let after = decision(&person.with_layer(layer(&workspace)), &text);
+            prop_assert!(after >= before, "{workspace:?} {before} {after}");
+        }
+    }
+
+    #[test]
+    fn modes_only_loosen_what_is_safe(text in shellish()) {
+        let plain = decision(&some_rules(), &text);
+        for setting in SETTINGS {
+            let explanation = explain(&set(some_rules(), setting), &text);
+            let loosened = explanation.decision < plain;
+            let safe = explanation.smart == policy::Classification::Safe;
+            prop_assert!(!loosened || setting == (Mode::Smart, None) && safe, "{setting:?} {}", explanation.decision);
+        }
     }
 
     #[test]
     fn quoting_changes_nothing(words in words(), one in prop::collection::vec(any::<u8>(), 5), other in prop::collection::vec(any::<u8>(), 5)) {
         let (one, other) = (quoted(&words, &one), quoted(&words, &other));
-        let rules = some_rules();
-        prop_assert_eq!(decision(&rules, &one), decision(&rules, &other), "{} {}", one, other);
-        let texts = |text: &str| CommandAnalysis::new(text).segments.iter().map(|s| s.text.clone()).collect::<Vec<_>>();
+        for setting in SETTINGS {
+            let rules = set(some_rules(), setting);
+            let (one, other) = (explain(&rules, &one), explain(&rules, &other));
+            prop_assert_eq!(one, other);
+        }
+        let analysis = |text: &str| CommandAnalysis::new(text);
+        let texts = |text: &str| analysis(text).segments.iter().map(|s| s.text.clone()).collect::<Vec<_>>();
         prop_assert_eq!(texts(&one), texts(&other));
         prop_assert_eq!(texts(&one)[0].clone(), words.join(" "));
+        prop_assert_eq!(bare_shell(&analysis(&one)), bare_shell(&analysis(&other)));
+        let calls = |text: &str| analysis(text).segments.iter().map(|s| s.call.nature).collect::<Vec<_>>();
+        prop_assert_eq!(calls(&one), calls(&other));
     }
 
     #[test]
@@ -208,19 +218,38 @@ proptest! {
         prop_assume!(!matches!(words[0].as_str(), "env" | "nice"));
         let command = quoted(&words, &ways);
         let wrapped = wrapper.replace("%q", &quote(&command, 4)).replace("%s", &command);
-        let rules = some_rules();
-        let (plain, inside) = (decision(&rules, &command), decision(&rules, &wrapped));
-        prop_assert!(inside >= plain, "{command:?} {plain}, {wrapped:?} {inside}");
+        for setting in SETTINGS {
+            let rules = set(some_rules(), setting);
+            let (plain, inside) = (explain(&rules, &command), explain(&rules, &wrapped));
+            let stricter = inside.decision >= plain.decision && inside.smart >= plain.smart;
+            prop_assert!(
+                stricter,
+                "{setting:?}\n{command:?} {} {}\n{wrapped:?} {} {}",
+                plain.decision, plain.smart, inside.decision, inside.smart
+            );
+        }
     }
 
     #[test]
-    fn the_order_of_segments_does_not_matter(commands in prop::collection::vec(words(), 1..4), ways in prop::collection::vec(any::<u8>(), 5)) {
+    fn the_order_of_segments_does_not_matter(commands in prop::collection::vec(words(), 1..4), ways in prop::collection::vec(any::<u8>(), 5), setting in 0..SETTINGS.len()) {
         let texts: Vec<String> = commands.iter().map(|words| quoted(words, &ways)).collect();
-        let rules = some_rules();
-        let forwards = decision(&rules, &texts.join("; "));
-        let backwards: Vec<String> = texts.into_iter().rev().collect();
-        prop_assert_eq!(forwards, decision(&rules, &backwards.join("; ")));
+        let rules = set(some_rules(), SETTINGS[setting]);
+        let backwards: Vec<String> = texts.iter().rev().cloned().collect();
+        for separator in ["; ", " && ", "\n", " & ", " || "] {
+            let one = explain(&rules, &texts.join(separator));
+            let other = explain(&rules, &backwards.join(separator));
+            prop_assert_eq!((one.decision, one.smart), (other.decision, other.smart), "{:?}", separator);
+        }
     }
+}
+
+/// What fuzzing found worth keeping.
+#[test]
+fn the_kept_corpus_holds() {
+    let corpus = include_str!("../../../fuzz/corpus/analysis.jsonl");
+    let texts: Vec<String> = corpus.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert!(texts.len() > 100, "the corpus is there");
+    texts.iter().for_each(|text| hold(text));
 }
 
 /// `%s` is the command, `%q` the command quoted as one word.
