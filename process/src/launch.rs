@@ -16,7 +16,7 @@ pub use child::{Child, Exit};
 pub use error::{SpawnError, SpawnErrorKind, Stage};
 pub use report::{ProcessInfo, StopReport, Survivor, SurvivorReason};
 use server::Servers;
-pub use spec::{CommandSpec, Io, Output, Pipes, Stdio};
+pub use spec::{CommandSpec, Io, Opened, Output, Pipes, Stdio};
 
 /// The variable every command has in its environment, with a value of its own for each.
 ///

@@ -22,8 +22,8 @@ pub use engine::{Engine, EngineConfig, LimitReached, Owner, Pool, PoolConfig, Ru
 pub use guardian::run_if_requested;
 #[cfg(unix)]
 pub use launch::{
-    COOKIE, Child, CommandSpec, Exit, Guardian, Io, Launcher, LauncherConfig, Output, Pipes, ProcessInfo, SpawnError,
-    SpawnErrorKind, Stage, Stdio, StopReport, Survivor, SurvivorReason,
+    COOKIE, Child, CommandSpec, Exit, Guardian, Io, Launcher, LauncherConfig, Opened, Output, Pipes, ProcessInfo,
+    SpawnError, SpawnErrorKind, Stage, Stdio, StopReport, Survivor, SurvivorReason,
 };
 #[cfg(unix)]
 pub use pty::{Pty, PtySettings, PtySize, TtyModes, TtySignal};

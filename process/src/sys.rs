@@ -13,13 +13,13 @@ pub(crate) mod watch;
 
 #[cfg(target_os = "linux")]
 pub(crate) use linux::{
-    all_processes, become_subreaper, children, close_from, command_line, environment_contains, holds, name_process,
-    process, set_close_on_exec_from, signal, subreaper, wait_channel,
+    all_processes, become_subreaper, children, close_from, command_line, environment_contains, execute_descriptor,
+    executes_descriptors, holds, name_process, process, set_close_on_exec_from, signal, subreaper, wait_channel,
 };
 #[cfg(target_os = "macos")]
 pub(crate) use macos::{
-    all_processes, become_subreaper, children, close_from, command_line, environment_contains, holds, name_process,
-    process, set_close_on_exec_from, signal, subreaper, wait_channel,
+    all_processes, become_subreaper, children, close_from, command_line, environment_contains, execute_descriptor,
+    executes_descriptors, holds, name_process, process, set_close_on_exec_from, signal, subreaper, wait_channel,
 };
 
 /// One process, read at one moment. `(pid, start)` is its identity: a pid alone is used again.

@@ -5,7 +5,7 @@ use std::ffi::{OsStr, OsString};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
-use process::{CommandSpec, PtySettings, PtySize, Stdio};
+use process::{CommandSpec, Opened, PtySettings, PtySize, Stdio};
 use tool_api::Environment;
 
 /// What every session gets: a terminal that programs know, and no pager, which would wait for a key that nobody
@@ -64,6 +64,7 @@ pub(crate) fn spec(
         env: environment.into_iter().collect(),
         workdir,
         stdio: Stdio::Pty(size, PtySettings::default()),
+        opened: Opened::default(),
     }
 }
 

@@ -53,6 +53,7 @@ impl Bench {
             env: std::env::vars_os().collect(),
             workdir: "/".into(),
             stdio: Stdio::Pty(PtySize::default(), settings),
+            opened: process::Opened::default(),
         };
         let start = Start { command: argv.join(" "), spec, retained_chars: RETAINED };
         Ok(self.pool.start(&self.owner, start).await?)

@@ -9,7 +9,7 @@ use super::host::Host;
 use super::tree::{ASK, Tree};
 use super::wire::{Command, Failure, Report};
 use crate::sys::fork;
-use crate::sys::socket::{self, PASSED};
+use crate::sys::socket::{self, ALWAYS_PASSED};
 use crate::sys::{self, Ended, Reaped};
 
 /// The first and the last pause between two rounds of killing.
@@ -50,18 +50,24 @@ pub(crate) fn run(requests: OwnedFd, link: OwnedFd) -> i32 {
             Err(_) => return 0,
         }
     };
-    let Ok(fds) = <[OwnedFd; PASSED]>::try_from(fds) else { return 0 };
+    if fds.len() < ALWAYS_PASSED {
+        return 0;
+    }
     // Without a server nobody would end the tree if we were killed: the host is to start a new one first.
     if socket::send_descriptors(&link, &[fds[0].as_raw_fd()]).is_err() {
         return 0;
     }
     drop((requests, link));
-    let Ok([control, stdin, stdout, stderr]) = fork::renumber(fds, 3) else { return 0 };
+    let Ok(mut fds) = fork::renumber_all(fds, 3) else { return 0 };
+    let opened = fds.split_off(ALWAYS_PASSED);
+    let Ok([control, stdin, stdout, stderr]) = <[OwnedFd; ALWAYS_PASSED]>::try_from(fds) else { return 0 };
     socket::no_sigpipe(&control);
     let guardian = std::process::id().cast_signed();
     let mut host = Host::new(control);
     host.say(Report::Hello { guardian });
-    let started = host.start(&[stdin, stdout, stderr]);
+    let started = host.start(&[stdin, stdout, stderr], &opened);
+    // Not in the way of an unmount.
+    drop(opened);
     let (leader, status) = match started {
         Ok(started) => started,
         Err(failure) => {

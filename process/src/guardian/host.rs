@@ -29,7 +29,7 @@ impl Host {
     }
 
     /// Reads the request, forks the leader. Returns its pid and the pipe on which it says why it failed.
-    pub(super) fn start(&mut self, stdio: &[OwnedFd; 3]) -> Result<(i32, OwnedFd), Failure> {
+    pub(super) fn start(&mut self, stdio: &[OwnedFd; 3], opened: &[OwnedFd]) -> Result<(i32, OwnedFd), Failure> {
         let failed = |stage, error: &io::Error| Failure { stage, errno: error.raw_os_error().unwrap_or(0) };
         let request = |error| failed(Stage::Request, &error);
         let control = self.control.as_ref().and_then(|control| control.try_clone().ok());
@@ -42,7 +42,8 @@ impl Host {
         control.read_exact(&mut strings).map_err(request)?;
         drop(control);
         let [stdin, stdout, stderr] = stdio.each_ref().map(AsRawFd::as_raw_fd);
-        let plan = ExecPlan::new(header, strings, [stdin, stdout, stderr]);
+        let opened: Vec<_> = opened.iter().map(AsRawFd::as_raw_fd).collect();
+        let plan = ExecPlan::new(header, strings, [stdin, stdout, stderr], &opened);
         let plan = plan.ok_or(Failure { stage: Stage::Request, errno: libc::EINVAL })?;
         // The session is ours, not the command's: at the end of a session's leader the system hangs up on what is
         // left in the foreground, such as a job in the background of a shell that knows no jobs.

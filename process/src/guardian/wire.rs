@@ -81,6 +81,12 @@ pub(crate) struct Header {
     pub(crate) terminal: bool,
     pub(crate) creation_mask: Option<u32>,
     pub(crate) descriptor_limit: Option<u64>,
+    /// Whether a descriptor of the working directory comes with the request.
+    pub(crate) workdir_opened: bool,
+    /// Whether a descriptor of the program comes with it, behind that of the working directory.
+    pub(crate) program_opened: bool,
+    /// Whether that one is executed itself, rather than compared with what its path leads to.
+    pub(crate) executes_descriptors: bool,
 }
 
 impl Header {
@@ -89,9 +95,10 @@ impl Header {
     pub(crate) fn encode(self) -> [u8; Self::SIZE] {
         let mut bytes = [0; Self::SIZE];
         let mask = self.creation_mask.unwrap_or(u32::MAX);
-        for (value, at) in
-            [self.length, self.argc, self.envc, u32::from(self.terminal), mask].iter().zip((0..).step_by(4))
-        {
+        let opened = [self.workdir_opened, self.program_opened, self.executes_descriptors];
+        let opened = opened.iter().rev().fold(0, |bits, bit| bits << 1 | u32::from(*bit));
+        let values = [self.length, self.argc, self.envc, u32::from(self.terminal), mask, opened];
+        for (value, at) in values.iter().zip((0..).step_by(4)) {
             bytes[at..at + 4].copy_from_slice(&value.to_le_bytes());
         }
         bytes[24..].copy_from_slice(&self.descriptor_limit.unwrap_or(u64::MAX).to_le_bytes());
@@ -108,6 +115,9 @@ impl Header {
             terminal: word(12) != 0,
             creation_mask: Some(word(16)).filter(|mask| *mask != u32::MAX),
             descriptor_limit: Some(limit).filter(|limit| *limit != u64::MAX),
+            workdir_opened: word(20) & 1 != 0,
+            program_opened: word(20) & 2 != 0,
+            executes_descriptors: word(20) & 4 != 0,
         }
     }
 }
@@ -279,9 +289,13 @@ mod tests {
             terminal: true,
             creation_mask: Some(0o022),
             descriptor_limit: Some(1024),
+            workdir_opened: true,
+            program_opened: false,
+            executes_descriptors: true,
         };
         let empty = Header { terminal: false, creation_mask: None, descriptor_limit: None, ..full };
-        for header in [full, empty] {
+        let other = Header { workdir_opened: false, program_opened: true, executes_descriptors: false, ..full };
+        for header in [full, empty, other] {
             assert_eq!(Header::decode(&header.encode()), header);
         }
     }

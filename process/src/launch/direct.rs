@@ -24,10 +24,10 @@ const LOOK_AGAIN: Duration = Duration::from_millis(200);
 /// Starts a command by forking the host.
 pub(crate) async fn spawn(request: Request, io: Io, stdio: ChildStdio, cookie: String) -> Result<Child, SpawnError> {
     use std::os::fd::AsRawFd;
-    let Request { header, strings, program, workdir } = request;
+    let Request { header, strings, opened, program, workdir } = request;
     let stderr = stdio.stderr.as_ref().unwrap_or(&stdio.stdout).as_raw_fd();
     let fds = [stdio.stdin.as_raw_fd(), stdio.stdout.as_raw_fd(), stderr];
-    let plan = ExecPlan::new(header, strings, fds)
+    let plan = ExecPlan::new(header, strings, fds, &opened.descriptors())
         .ok_or_else(|| SpawnError::invalid("the command cannot be laid out", "this is a defect of the host"))?;
     let (mut failure, write) = std::io::pipe().map_err(|error| SpawnError::io(Stage::Open, &error))?;
     let mut command = tokio::process::Command::new(&program);
@@ -35,7 +35,7 @@ pub(crate) async fn spawn(request: Request, io: Io, stdio: ChildStdio, cookie: S
     let spawned = command.spawn();
     // Our copies of the write end and of the command's descriptors.
     drop(command);
-    drop(stdio);
+    drop((stdio, opened));
     let process = match spawned {
         Ok(process) => process,
         Err(error) => {

@@ -26,6 +26,8 @@ pub enum SpawnErrorKind {
     Terminals,
     /// The user, or the system, may have no more processes.
     Processes,
+    /// The path of the program leads to another file than the one that was opened beforehand.
+    Replaced,
     /// What was asked for cannot be a command: no program, or a zero byte in a text.
     InvalidInput,
     /// The fork server or the guardian did not do its part.
@@ -79,6 +81,7 @@ impl SpawnError {
             (Stage::Open, libc::ENOSPC | libc::EAGAIN | libc::ENXIO) => Kind::Terminals,
             (Stage::Server | Stage::Fork | Stage::Exec, libc::EAGAIN) => Kind::Processes,
             (Stage::Workdir, _) => Kind::Workdir,
+            (Stage::Exec, libc::ESTALE) => Kind::Replaced,
             (Stage::Exec, libc::ENOENT | libc::ENOTDIR) => Kind::NotFound,
             (Stage::Exec, libc::EACCES | libc::EPERM | libc::EISDIR) => Kind::NotExecutable,
             (Stage::Exec, libc::ENOEXEC) => Kind::BadFormat,
@@ -166,6 +169,10 @@ fn describe(
         Kind::Guardian => (
             format!("cannot start the fork server: {reason}"),
             "check that the program that serves (`LauncherConfig::guardian`) exists and may be executed",
+        ),
+        Kind::Replaced => (
+            format!("cannot run `{program}`: its path leads to another file than before"),
+            "look at what replaced it, then start it again",
         ),
         Kind::InvalidInput | Kind::Other => (format!("cannot start `{program}` ({stage:?}): {reason}"), ""),
     };

@@ -181,7 +181,8 @@ async fn start(server: &Server, request: &Request, stdio: &ChildStdio) -> Result
     let control = tokio::net::UnixStream::from_std(control).map_err(failed)?;
     let stderr = stdio.stderr.as_ref().unwrap_or(&stdio.stdout);
     let theirs = OwnedFd::from(theirs);
-    let fds = [theirs.as_raw_fd(), stdio.stdin.as_raw_fd(), stdio.stdout.as_raw_fd(), stderr.as_raw_fd()];
+    let mut fds = vec![theirs.as_raw_fd(), stdio.stdin.as_raw_fd(), stdio.stdout.as_raw_fd(), stderr.as_raw_fd()];
+    fds.extend(request.opened.descriptors());
     loop {
         match socket::send_descriptors(&server.socket, &fds) {
             Ok(()) => break,

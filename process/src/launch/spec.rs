@@ -1,15 +1,18 @@
 //! What a command is to be: program, environment, directory, terminal or pipes.
 
 use std::ffi::{OsStr, OsString};
+use std::fs::File;
 use std::io;
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsRawFd, OwnedFd, RawFd};
 use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use super::error::SpawnError;
 use crate::guardian::AtStart;
 use crate::guardian::wire::Header;
 use crate::pty::{self, Pty, PtySettings, PtySize};
+use crate::sys;
 
 /// A command to start.
 #[derive(Debug, Clone)]
@@ -22,6 +25,27 @@ pub struct CommandSpec {
     pub workdir: PathBuf,
     /// Where its standard input, output and error go.
     pub stdio: Stdio,
+    /// What was opened beforehand, by default nothing.
+    pub opened: Opened,
+}
+
+/// What a command is started from, whatever the paths of its [`CommandSpec`] lead to by then.
+#[derive(Debug, Clone, Default)]
+pub struct Opened {
+    /// The working directory. The path of the specification is then only named in errors.
+    pub workdir: Option<Arc<File>>,
+    /// The file that is executed as the first of `argv`.
+    ///
+    /// On Linux from 6.14 on it is executed itself. Elsewhere, and where it is a script, which only a path can be
+    /// given to, the path is executed after a look that it still leads to this file.
+    pub program: Option<Arc<File>>,
+}
+
+impl Opened {
+    /// The descriptors, in the order in which they are handed on.
+    pub(crate) fn descriptors(&self) -> Vec<RawFd> {
+        self.workdir.iter().chain(&self.program).map(|file| file.as_raw_fd()).collect()
+    }
 }
 
 /// Where standard input, output and error of a command go.
@@ -101,6 +125,7 @@ fn pipe() -> io::Result<(OwnedFd, OwnedFd)> {
 pub(crate) struct Request {
     pub(crate) header: Header,
     pub(crate) strings: Vec<u8>,
+    pub(crate) opened: Opened,
     /// For messages.
     pub(crate) program: String,
     pub(crate) workdir: String,
@@ -139,9 +164,13 @@ impl Request {
             terminal: matches!(spec.stdio, Stdio::Pty(..)),
             creation_mask: at_start.creation_mask,
             descriptor_limit: at_start.descriptor_limit,
+            workdir_opened: spec.opened.workdir.is_some(),
+            program_opened: spec.opened.program.is_some(),
+            executes_descriptors: sys::executes_descriptors(),
         };
         let program = program.to_string_lossy().into_owned();
-        Ok(Self { header, strings, program, workdir: workdir.to_string_lossy().into_owned() })
+        let workdir = workdir.to_string_lossy().into_owned();
+        Ok(Self { header, strings, opened: spec.opened.clone(), program, workdir })
     }
 }
 

@@ -27,6 +27,9 @@ pub(crate) struct ExecPlan {
     workdir: *const c_char,
     header: Header,
     stdio: [RawFd; 3],
+    /// The directory and the program that come as descriptors.
+    workdir_opened: Option<RawFd>,
+    program_opened: Option<RawFd>,
 }
 
 // SAFETY: the pointers point into buffers the plan owns and never changes.
@@ -36,8 +39,13 @@ unsafe impl Sync for ExecPlan {}
 
 impl ExecPlan {
     /// Lays a request out: `strings` is the working directory, the arguments, the environment, each ended by a
-    /// zero byte. `None` when it is not as its header says.
-    pub(crate) fn new(header: Header, strings: Vec<u8>, stdio: [RawFd; 3]) -> Option<Self> {
+    /// zero byte; `opened` are the descriptors that the header announces. `None` when it is not as its header says.
+    pub(crate) fn new(header: Header, strings: Vec<u8>, stdio: [RawFd; 3], opened: &[RawFd]) -> Option<Self> {
+        if opened.len() != usize::from(header.workdir_opened) + usize::from(header.program_opened) {
+            return None;
+        }
+        let workdir_opened = opened.first().copied().filter(|_| header.workdir_opened);
+        let program_opened = opened.last().copied().filter(|_| header.program_opened);
         let (argc, envc) = (header.argc as usize, header.envc as usize);
         let parts: Vec<&[u8]> = strings.split_inclusive(|byte| *byte == 0).collect();
         if argc == 0 || strings.last() != Some(&0) || parts.len() != 1 + argc + envc {
@@ -74,7 +82,18 @@ impl ExecPlan {
         } else {
             vec![pointer(program)]
         };
-        Some(Self { _strings: strings, _candidates: candidates, paths, argv, env, workdir, header, stdio })
+        Some(Self {
+            _strings: strings,
+            _candidates: candidates,
+            paths,
+            argv,
+            env,
+            workdir,
+            header,
+            stdio,
+            workdir_opened,
+            program_opened,
+        })
     }
 
     /// Makes the terminal, if the command has one, that of this process, which leads a session.
@@ -104,7 +123,8 @@ impl ExecPlan {
             }
             default_signals();
             let mut stdio = self.stdio;
-            for fd in &mut stdio {
+            let (mut workdir, mut program) = (self.workdir_opened, self.program_opened);
+            for fd in stdio.iter_mut().chain(&mut workdir).chain(&mut program) {
                 if *fd < 3 {
                     *fd = libc::fcntl(*fd, libc::F_DUPFD_CLOEXEC, 3);
                     if *fd < 0 {
@@ -129,14 +149,33 @@ impl ExecPlan {
             if let Some(mask) = self.header.creation_mask {
                 libc::umask(mask as libc::mode_t);
             }
-            if libc::chdir(self.workdir) < 0 {
+            let entered = match workdir {
+                Some(workdir) => libc::fchdir(workdir),
+                None => libc::chdir(self.workdir),
+            };
+            if entered < 0 {
                 return failed(Stage::Workdir);
             }
             let mut mask: libc::sigset_t = std::mem::zeroed();
             libc::sigemptyset(&mut mask);
             libc::sigprocmask(libc::SIG_SETMASK, &mask, std::ptr::null_mut());
-            let mut denied = false;
+            let (mut denied, mut replaced) = (false, false);
+            if let Some(program) = program
+                && self.header.executes_descriptors
+            {
+                super::execute_descriptor(program, self.argv.as_ptr(), self.env.as_ptr());
+                match errno() {
+                    // A script: its interpreter is told a path.
+                    libc::ENOENT | libc::ENOSYS => {}
+                    other => return Failure { stage: Stage::Exec, errno: other },
+                }
+            }
             for path in &self.paths {
+                // What lies on the way to the program in `PATH` is passed over by this, too.
+                if program.is_some_and(|program| !is_same(program, *path)) {
+                    replaced = true;
+                    continue;
+                }
                 libc::execve(*path, self.argv.as_ptr(), self.env.as_ptr());
                 match errno() {
                     libc::EACCES => denied = true,
@@ -145,7 +184,12 @@ impl ExecPlan {
                     other => return Failure { stage: Stage::Exec, errno: other },
                 }
             }
-            Failure { stage: Stage::Exec, errno: if denied { libc::EACCES } else { errno() } }
+            let errno = match (replaced, denied) {
+                (true, _) => libc::ESTALE,
+                (false, true) => libc::EACCES,
+                (false, false) => errno(),
+            };
+            Failure { stage: Stage::Exec, errno }
         }
     }
 }
@@ -173,6 +217,21 @@ pub(crate) fn default_signals() {
         for signal in 1..=31 {
             libc::sigaction(signal, &action, std::ptr::null_mut());
         }
+    }
+}
+
+/// Whether a path leads to an open file. A system call each.
+///
+/// # Safety
+/// `path` is a zero-ended string.
+unsafe fn is_same(file: RawFd, path: *const c_char) -> bool {
+    // SAFETY: the structures are plain data, valid places for the answers; the caller vouches for the path.
+    unsafe {
+        let mut opened: libc::stat = std::mem::zeroed();
+        let mut found: libc::stat = std::mem::zeroed();
+        libc::fstat(file, &mut opened) == 0
+            && libc::stat(path, &mut found) == 0
+            && (opened.st_dev, opened.st_ino) == (found.st_dev, found.st_ino)
     }
 }
 

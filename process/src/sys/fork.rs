@@ -104,8 +104,13 @@ pub(crate) fn wait(readable: &[BorrowedFd<'_>], timeout: Option<Duration>) -> Ve
 
 /// Moves descriptors to `first`, `first + 1`, ..., whatever is there now.
 pub(crate) fn renumber<const N: usize>(fds: [OwnedFd; N], first: RawFd) -> io::Result<[OwnedFd; N]> {
-    let above = first + RawFd::try_from(N).unwrap_or(RawFd::MAX);
-    let mut high = Vec::with_capacity(N);
+    Ok(renumber_all(fds.into(), first)?.try_into().expect("as many as came in"))
+}
+
+/// Like [`renumber`].
+pub(crate) fn renumber_all(fds: Vec<OwnedFd>, first: RawFd) -> io::Result<Vec<OwnedFd>> {
+    let above = first + RawFd::try_from(fds.len()).unwrap_or(RawFd::MAX);
+    let mut high = Vec::with_capacity(fds.len());
     for fd in &fds {
         // SAFETY: both descriptors are open; the new one is owned by nobody else.
         high.push(unsafe {
@@ -117,7 +122,7 @@ pub(crate) fn renumber<const N: usize>(fds: [OwnedFd; N], first: RawFd) -> io::R
     }
     // Before the targets are filled, since they may be the very same numbers.
     drop(fds);
-    let mut low = Vec::with_capacity(N);
+    let mut low = Vec::with_capacity(high.len());
     for (fd, target) in high.iter().zip(first..) {
         // SAFETY: nothing in this process owns `target`: it is about to be all that is open, see the callers.
         low.push(unsafe {
@@ -127,7 +132,7 @@ pub(crate) fn renumber<const N: usize>(fds: [OwnedFd; N], first: RawFd) -> io::R
             OwnedFd::from_raw_fd(target)
         });
     }
-    Ok(low.try_into().expect("as many as came in"))
+    Ok(low)
 }
 
 /// Takes the socket a fork server is started with: its standard input, which is replaced by `/dev/null`.

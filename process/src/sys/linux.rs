@@ -27,6 +27,30 @@ pub(crate) fn name_process(name: &std::ffi::CStr) {
     unsafe { libc::prctl(libc::PR_SET_NAME, name.as_ptr()) };
 }
 
+/// Whether a program is executed by its descriptor. Before Linux 6.14 it could be, and would then be known by a number
+/// instead of its name.
+pub(crate) fn executes_descriptors() -> bool {
+    static SINCE: std::sync::OnceLock<bool> = std::sync::OnceLock::new();
+    *SINCE.get_or_init(|| {
+        let release = fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default();
+        let mut numbers = release.split(['.', '-']).map_while(|number| number.trim().parse::<u32>().ok());
+        (numbers.next(), numbers.next()) >= (Some(6), Some(14))
+    })
+}
+
+/// Executes an open file; returns only when that failed. A system call.
+///
+/// # Safety
+/// Both lists hold zero-ended strings and end with a null.
+pub(crate) unsafe fn execute_descriptor(
+    program: i32,
+    argv: *const *const libc::c_char,
+    env: *const *const libc::c_char,
+) {
+    // SAFETY: the caller vouches for the lists; the path is an empty string.
+    unsafe { libc::syscall(libc::SYS_execveat, program, c"".as_ptr(), argv, env, libc::AT_EMPTY_PATH) };
+}
+
 fn close_range(first: i32, flags: libc::c_uint) -> bool {
     // SAFETY: the callers own every descriptor from `first` on and use none of them again (or only until exec).
     unsafe { libc::syscall(libc::SYS_close_range, first as libc::c_uint, libc::c_uint::MAX, flags) == 0 }

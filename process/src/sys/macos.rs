@@ -22,6 +22,22 @@ fn highest() -> i32 {
     super::descriptor_limit().and_then(|limit| i32::try_from(limit).ok()).unwrap_or(i32::MAX).min(1 << 16)
 }
 
+/// This system executes paths only.
+pub(crate) const fn executes_descriptors() -> bool {
+    false
+}
+
+/// Fails; see [`executes_descriptors`].
+///
+/// # Safety
+/// It does nothing.
+pub(crate) unsafe fn execute_descriptor(
+    _program: i32,
+    _argv: *const *const libc::c_char,
+    _env: *const *const libc::c_char,
+) {
+}
+
 /// Closes every descriptor from `first` on.
 pub(crate) fn close_from(first: i32) {
     // SAFETY: the callers own every descriptor from `first` on and use none of them again.

@@ -5,8 +5,10 @@ use std::os::fd::{AsFd, AsRawFd, FromRawFd, OwnedFd, RawFd};
 
 use nix::sys::socket::{ControlMessage, ControlMessageOwned, MsgFlags, recvmsg, sendmsg};
 
-/// Descriptors that go with one request: the control socket, then standard input, output and error.
-pub(crate) const PASSED: usize = 4;
+/// Descriptors that go with every request: the control socket, then standard input, output and error.
+pub(crate) const ALWAYS_PASSED: usize = 4;
+/// Behind those may be the opened working directory and the opened program.
+const PASSED: usize = ALWAYS_PASSED + 2;
 
 #[cfg(target_os = "linux")]
 const RECEIVE: MsgFlags = MsgFlags::MSG_CMSG_CLOEXEC;

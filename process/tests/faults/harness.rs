@@ -201,6 +201,7 @@ pub(crate) fn spec(argv: &[&str]) -> CommandSpec {
         env: environment(),
         workdir: std::env::temp_dir(),
         stdio: Stdio::Pty(PtySize::default(), PtySettings::default()),
+        opened: process::Opened::default(),
     }
 }
 

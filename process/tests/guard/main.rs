@@ -5,6 +5,7 @@
 mod basics;
 mod fixtures;
 mod limits;
+mod opened;
 mod rights;
 mod stopping;
 mod support;

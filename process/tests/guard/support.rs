@@ -121,6 +121,7 @@ pub(crate) fn command(argv: &[&str], stdio: Stdio) -> CommandSpec {
         env: vec![("PATH".into(), path)],
         workdir: "/".into(),
         stdio,
+        opened: process::Opened::default(),
     }
 }
 
