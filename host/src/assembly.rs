@@ -35,7 +35,7 @@ pub fn builtin_tools(settings: &Settings) -> Result<Vec<Arc<dyn Tool>>, SettingE
             Ok(tool) => tools.push(tool),
             Err(found) => {
                 let inner = found.key.map_or(String::new(), |key| format!(".{key}"));
-                let key = format!("tools.{}{inner}", builtin.name);
+                let key = format!("tool.{}{inner}", builtin.name);
                 let origin = settings.origin(&key);
                 errors.push(SettingError::new(key, origin, found.problem));
             }

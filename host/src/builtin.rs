@@ -9,7 +9,7 @@ use crate::settings::section::{Problem, Section};
 
 /// A tool that this build offers, before it is configured.
 pub(crate) struct Builtin {
-    /// Its name on the bus and its table under `tools` in the configuration.
+    /// Its name on the bus and its table under `tool` in the configuration.
     pub(crate) name: &'static str,
     /// `tools.shell = false` switches it off.
     pub(crate) runs_commands: bool,

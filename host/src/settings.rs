@@ -5,24 +5,28 @@
 mod error;
 mod known;
 mod layer;
+mod lines;
 mod rules;
 pub(crate) mod section;
+mod sources;
 mod workspace;
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use figment::Figment;
-use policy::{Mode, Policy, Rules};
+use policy::{Mode, Policy, Rules, WorkflowPolicy};
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use crate::builtin::BUILTINS;
 use crate::env::EnvConfig;
 use layer::{Layer, Source};
 use section::{Problem, Section};
+use sources::{defaults, flags, variables};
 
 pub use error::{Origin, SettingError, SettingErrors};
 pub use rules::rules_file;
+pub use sources::user_file;
 pub use workspace::Ignored;
 
 /// The name of a workspace's file, in its root.
@@ -31,6 +35,10 @@ pub const WORKSPACE_FILE: &str = ".toolhost.toml";
 pub const VARIABLE_PREFIX: &str = "TOOLHOST_";
 /// Variables with that prefix that are no keys: the log filter, the file, and the marks that children carry.
 const NO_KEYS: [&str; 4] = ["TOOLHOST_LOG", "TOOLHOST_CONFIG", "TOOLHOST_FORK_SERVER", "TOOLHOST_COOKIE"];
+
+/// The keys of the workflow policies.
+const WORKFLOW: [(&str, WorkflowPolicy); 2] =
+    [("read_only", WorkflowPolicy::ReadOnly), ("no_mutating_commands", WorkflowPolicy::NoMutatingCommands)];
 
 /// Where a configuration comes from. The library reads no environment by itself.
 #[derive(Clone, Debug, Default)]
@@ -65,14 +73,36 @@ impl Default for BusSettings {
     }
 }
 
-/// The table `permission` of one file, in the file's order.
+/// The table `[audit]`.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct AuditSettings {
+    /// The file that decisions and effects are written to, an absolute path or one that begins with `~/`. Default
+    /// none: nothing is written.
+    pub file: Option<PathBuf>,
+}
+
+/// The rules of one file, without what has no effect.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RuleLayer {
-    /// The file.
-    pub origin: Origin,
-    /// The table, without what has no effect.
-    pub table: Value,
+    /// The rules as they are written, in the file's order.
+    pub written: Vec<WrittenRule>,
     rules: Rules,
+}
+
+/// One rule as it is written in a file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WrittenRule {
+    /// The key, for example `permission.bash."git *"`.
+    pub key: String,
+    /// The permission, for example `bash`.
+    pub permission: String,
+    /// The pattern; `*` for a decision for all.
+    pub pattern: String,
+    /// `allow`, `ask` or `deny`.
+    pub decision: String,
+    /// The file and the line.
+    pub origin: Origin,
 }
 
 /// A valid configuration.
@@ -82,11 +112,14 @@ pub struct Settings {
     pub bus: BusSettings,
     /// The environment of commands.
     pub env: EnvConfig,
+    /// Where decisions and effects are written to.
+    pub audit: AuditSettings,
     /// The permission rules, the person's first.
     pub rules: Vec<RuleLayer>,
     /// What the workspace's file tried to loosen.
     pub ignored: Vec<Ignored>,
     mode: Mode,
+    workflow: Vec<WorkflowPolicy>,
     home: Option<PathBuf>,
     /// All values as they hold, in the order of the defaults.
     values: Value,
@@ -96,7 +129,7 @@ pub struct Settings {
 /// One value and where it comes from.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Setting {
-    /// The key, for example `tools.sleep.max_ms`.
+    /// The key, for example `tool.sleep.max_ms`.
     pub key: String,
     /// The value.
     pub value: Value,
@@ -116,11 +149,7 @@ impl Settings {
         let mut rules = Vec::new();
         let home = sources.home.as_deref();
         let mut add_rules = |layer: &Layer, errors: &mut Vec<SettingError>| match rules::rules(layer, home) {
-            Ok(found) => rules.extend(found.zip(layer.permission.clone()).map(|(rules, table)| RuleLayer {
-                origin: layer.origin.clone(),
-                table,
-                rules,
-            })),
+            Ok(found) => rules.extend(found.map(|rules| RuleLayer { written: rules::written(layer), rules })),
             Err(error) => errors.push(error),
         };
         if let Some(path) = &sources.user_file {
@@ -142,7 +171,7 @@ impl Settings {
             match workspace::file(root) {
                 Ok(Some(layer)) => {
                     known::check(&layer, &defaults, &mut errors);
-                    errors.extend(workspace::not_available_yet(&layer));
+                    errors.extend(workspace::unknown_mode(&layer));
                     let before: Value = figment.extract().unwrap_or_else(|_| defaults.clone());
                     let mut layer = workspace::tighten(layer, &before, &mut ignored);
                     // Read first, so that a mistake is an error also where the rule has no effect.
@@ -171,6 +200,12 @@ impl Settings {
             return Err(SettingErrors(errors));
         }
         let mut settings = Self::check(figment, &defaults, mode)?;
+        settings.audit.file = match settings.audit.file.take().map(|path| section::absolute(&path, home)).transpose() {
+            Ok(path) => path,
+            Err(problem) => {
+                return Err(SettingError::new("audit.file", settings.origin("audit.file"), problem).into());
+            }
+        };
         (settings.rules, settings.ignored, settings.home) = (rules, ignored, sources.home.clone());
         Ok(settings)
     }
@@ -180,9 +215,10 @@ impl Settings {
         Self::load(&Sources::default()).expect("the defaults are valid, which the tests check")
     }
 
-    /// Makes the policy: the rules of every file, the mode, the home directory.
+    /// Makes the policy: the rules of every file, the mode, the workflow policies, the home directory.
     pub fn policy(&self) -> Policy {
         let policy = Policy::new().with_mode(self.mode);
+        let policy = self.workflow.iter().fold(policy, |policy, workflow| policy.with_workflow(*workflow));
         let policy = self.rules.iter().fold(policy, |policy, layer| policy.with_layer(layer.rules.clone()));
         match &self.home {
             Some(home) => policy.with_home(home),
@@ -201,13 +237,13 @@ impl Settings {
 
     /// Tells whether a tool of this build is on.
     pub(crate) fn is_enabled(&self, tool: &crate::builtin::Builtin) -> bool {
-        let tools = &self.values["tools"];
-        tools[tool.name]["enabled"] == json!(true) && (!tool.runs_commands || tools["shell"] == json!(true))
+        let shell = self.values["tools"]["shell"] == json!(true);
+        self.values["tool"][tool.name]["enabled"] == json!(true) && (!tool.runs_commands || shell)
     }
 
     /// Returns the configuration of a tool of this build.
     pub(crate) fn tool(&self, name: &str) -> Value {
-        without_enabled(&self.values["tools"][name])
+        without_enabled(&self.values["tool"][name])
     }
 
     /// Returns the configuration of the MCP front.
@@ -258,82 +294,28 @@ impl Settings {
         let typed = "every section was checked";
         let bus = Section::parse(&values["bus"]).expect(typed);
         let env = Section::parse(&values["env"]).expect(typed);
-        Ok(Self { bus, env, rules: Vec::new(), ignored: Vec::new(), mode, home: None, values, figment })
+        let audit = Section::parse(&values["audit"]).expect(typed);
+        let on = |(key, policy): &(&str, WorkflowPolicy)| (values[*key] == json!(true)).then_some(*policy);
+        let workflow = WORKFLOW.iter().filter_map(on).collect();
+        let (rules, ignored) = (Vec::new(), Vec::new());
+        Ok(Self { bus, env, audit, rules, ignored, mode, workflow, home: None, values, figment })
     }
-}
-
-/// Returns where the platform keeps a person's configuration: `$XDG_CONFIG_HOME` or `~/.config`, on macOS
-/// `~/Library/Application Support`, on Windows `%APPDATA%`; with `toolhost.toml`.
-pub fn user_file(variable: impl Fn(&str) -> Option<PathBuf>) -> Option<PathBuf> {
-    let absolute = |name: &str| variable(name).filter(|path| path.is_absolute());
-    let directory = if cfg!(windows) {
-        absolute("APPDATA")
-    } else if cfg!(target_os = "macos") {
-        absolute("HOME").map(|home| home.join("Library/Application Support"))
-    } else {
-        absolute("XDG_CONFIG_HOME").or_else(|| absolute("HOME").map(|home| home.join(".config")))
-    };
-    directory.map(|directory| directory.join(Path::new("toolhost.toml")))
-}
-
-fn defaults() -> Value {
-    let mut tools = Map::from_iter([("shell".to_owned(), json!(true))]);
-    for tool in BUILTINS {
-        let mut table = Map::from_iter([("enabled".to_owned(), json!(true))]);
-        if let Value::Object(values) = (tool.section.defaults)() {
-            table.extend(values);
-        }
-        tools.insert(tool.name.to_owned(), table.into());
-    }
-    let mut all = Map::from_iter([("mode".to_owned(), json!(Mode::default()))]);
-    all.extend(section::HOST.iter().map(|(key, section)| ((*key).to_owned(), (section.defaults)())));
-    all.insert("tools".to_owned(), tools.into());
-    all.into()
-}
-
-/// One layer a variable, so that each value knows its variable.
-fn variables(all: &[(String, String)]) -> Vec<Layer> {
-    let mut ours: Vec<_> =
-        all.iter().filter(|(name, _)| name.starts_with(VARIABLE_PREFIX) && !NO_KEYS.contains(&name.as_str())).collect();
-    ours.sort();
-    let layers = ours.into_iter().map(|(name, value)| {
-        let mut layer = Layer::new(Origin::new(format!("variable {name}")));
-        let path: Vec<String> =
-            name[VARIABLE_PREFIX.len()..].to_ascii_lowercase().split("__").map(Into::into).collect();
-        layer.set(&path, value);
-        layer
-    });
-    layers.collect()
-}
-
-fn flags(all: &[(String, String, String)]) -> Vec<Layer> {
-    let layers = all.iter().map(|(flag, key, value)| {
-        let mut layer = Layer::new(Origin::new(format!("flag {flag}")));
-        let path: Vec<String> = key.split('.').map(Into::into).collect();
-        layer.set(&path, value);
-        layer
-    });
-    layers.collect()
 }
 
 /// Reads a mode.
 ///
 /// # Errors
-/// What is allowed, for a mode that does not exist or that this version does not have.
+/// What is allowed, for a mode that does not exist.
 pub fn parse_mode(value: &Value) -> Result<Mode, String> {
-    match value.as_str() {
-        Some(later @ ("smart" | "plan")) => {
-            Err(format!("the mode \"{later}\" is not available yet; allowed is \"ask\""))
-        }
-        Some(text) => text.parse().map_err(|_| format!("got \"{text}\"; allowed is \"ask\"")),
-        None => Err(format!("got {value}; allowed is \"ask\"")),
-    }
+    let allowed = "allowed is \"ask\", \"smart\" or \"plan\"";
+    let text = value.as_str().ok_or_else(|| format!("got {value}; {allowed}"))?;
+    text.parse().map_err(|_| format!("got {value}; {allowed}"))
 }
 
 /// Lists every section with its key.
 fn sections() -> impl Iterator<Item = (String, &'static Section)> {
     let host = section::HOST.iter().map(|(key, section)| ((*key).to_owned(), section));
-    host.chain(BUILTINS.iter().map(|tool| (format!("tools.{}", tool.name), &tool.section)))
+    host.chain(BUILTINS.iter().map(|tool| (format!("tool.{}", tool.name), &tool.section)))
 }
 
 /// Returns what a section refuses: the key where that can be found, and the problem.

@@ -76,7 +76,7 @@ pub struct Rule {
     pub pattern: Pattern,
     /// What it says.
     pub decision: Decision,
-    /// Where it was written, for example `~/.config/toolhost/toolhost.toml: permission.bash."git *"`.
+    /// Where it was written, for example `~/.config/toolhost.toml:12: permission.bash."git *"`.
     pub origin: String,
 }
 
@@ -101,16 +101,30 @@ impl Rules {
     /// # Errors
     /// When a pattern cannot be used.
     pub fn new(table: &RuleTable, source: &str, home: Option<&Path>) -> Result<Self, RuleError> {
+        Self::located(table, home, |_, _| source.to_owned())
+    }
+
+    /// As [`Rules::new`], with the place of each entry for explanations, for example `toolhost.toml:12`: `place` gets
+    /// the permission, and the pattern unless the entry is a decision for all.
+    ///
+    /// # Errors
+    /// When a pattern cannot be used.
+    pub fn located(
+        table: &RuleTable,
+        home: Option<&Path>,
+        place: impl Fn(&str, Option<&str>) -> String,
+    ) -> Result<Self, RuleError> {
         let mut rules = Vec::with_capacity(table.entries.len());
         for entry in &table.entries {
-            let key = if entry.shorthand {
-                format!("permission.{}", entry.permission)
-            } else {
-                format!("permission.{}.{:?}", entry.permission, entry.pattern)
+            let written = (!entry.shorthand).then_some(entry.pattern.as_str());
+            let key = match written {
+                None => format!("permission.{}", entry.permission),
+                Some(pattern) => format!("permission.{}.{pattern:?}", entry.permission),
             };
             let pattern =
                 Pattern::new(&entry.pattern, home).map_err(|error| RuleError { key: key.clone(), source: error })?;
-            let origin = if source.is_empty() { key } else { format!("{source}: {key}") };
+            let place = place(&entry.permission, written);
+            let origin = if place.is_empty() { key } else { format!("{place}: {key}") };
             rules.push(Rule { area: entry.area, pattern, decision: entry.decision, origin });
         }
         Ok(Self { rules })

@@ -27,8 +27,14 @@ fn check_table(layer: &Layer, values: &Dict, known: &Map<String, Value>, at: &st
             if at.is_empty() {
                 names.push("permission");
             }
-            let hint = did_you_mean(name, names.iter().copied())
-                .unwrap_or_else(|| format!("the keys here are {}", quoted(&names, "and")));
+            let hint = if at == "tools" {
+                format!(
+                    "the table of a tool is `[tool.{name}]`; `tools.shell` switches off every one that runs commands"
+                )
+            } else {
+                did_you_mean(name, names.iter().copied())
+                    .unwrap_or_else(|| format!("the keys here are {}", quoted(&names, "and")))
+            };
             fail(problem.to_owned(), (!permission).then_some(hint));
             continue;
         };
@@ -37,7 +43,11 @@ fn check_table(layer: &Layer, values: &Dict, known: &Map<String, Value>, at: &st
             (Value::Object(inner), Figment::Dict(..)) if inner.is_empty() => {}
             (Value::Object(inner), Figment::Dict(_, values)) => check_table(layer, values, inner, &key, errors),
             (default, value) if fits(default, value) => {}
-            (default, value) => fail(format!("got {}; allowed is {}", shown(value), expected(default)), None),
+            (default, value) => {
+                let hint = (key == "tools.shell" && matches!(value, Figment::Dict(..)))
+                    .then(|| "the table of the tool `shell` is `[tool.shell]`".to_owned());
+                fail(format!("got {}; allowed is {}", shown(value), expected(default)), hint);
+            }
         }
     }
 }

@@ -8,6 +8,7 @@ use figment::value::{Dict, Map, Value};
 use figment::{Metadata, Profile, Provider};
 
 use super::error::{Origin, SettingError};
+use super::lines::Lines;
 
 /// Bytes of a configuration file that are read.
 const MAX_FILE: u64 = 1024 * 1024;
@@ -37,11 +38,13 @@ pub(crate) struct Layer {
     pub(crate) values: Dict,
     /// The table `permission` in the order of the file, since the last matching rule wins.
     pub(crate) permission: Option<serde_json::Value>,
+    /// Where the entries of that table stand.
+    pub(super) lines: Lines,
 }
 
 impl Layer {
     pub(crate) fn new(origin: Origin) -> Self {
-        Self { origin, values: Dict::new(), permission: None }
+        Self { origin, values: Dict::new(), permission: None, lines: Lines::default() }
     }
 
     pub(crate) fn defaults(tree: &serde_json::Value) -> Self {
@@ -72,20 +75,36 @@ impl Layer {
             SettingError::new("", origin.clone(), format!("the file is not TOML: {problem}"))
         };
         let mut values: Dict = Toml::from_str(text).map_err(|error| fail(&error))?;
-        let permission = match values.remove("permission") {
+        let (permission, lines) = match values.remove("permission") {
             // Dictionaries of figment are sorted, so the rules are read once more, in their order.
-            Some(_) => Toml::from_str::<serde_json::Map<String, serde_json::Value>>(text)
-                .map_err(|error| fail(&error))?
-                .remove("permission"),
-            None => None,
+            Some(_) => {
+                let all: serde_json::Map<String, serde_json::Value> =
+                    Toml::from_str(text).map_err(|error| fail(&error))?;
+                (all.get("permission").cloned(), Lines::toml(text))
+            }
+            None => (None, Lines::default()),
         };
-        Ok(Self { origin, values, permission })
+        spell(&mut values);
+        Ok(Self { origin, values, permission, lines })
     }
 
     /// Sets one value by its path, from text as in a variable: `5`, `true`, `[a, b]` or plain text.
     pub(crate) fn set(&mut self, path: &[String], text: &str) {
         let Ok(value) = text.parse::<Value>();
         insert(&mut self.values, path, value);
+        spell(&mut self.values);
+    }
+}
+
+/// Other spellings of keys: the names that workflow policies have elsewhere.
+const SPELLINGS: [(&str, &str); 2] = [("readOnly", "read_only"), ("noMutatingCommands", "no_mutating_commands")];
+
+/// Gives every key its one spelling.
+fn spell(values: &mut Dict) {
+    for (other, own) in SPELLINGS {
+        if let Some(value) = values.remove(other) {
+            values.insert(own.to_owned(), value);
+        }
     }
 }
 

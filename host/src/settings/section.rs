@@ -1,5 +1,7 @@
 //! A table of the configuration that belongs to a tool or a front, which checks it.
 
+use std::path::{Path, PathBuf};
+
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -47,6 +49,7 @@ pub(super) const HOST: &[(&str, Section)] = &[
         "bus",
         Section { limits: &["max_result_chars"], defaults: Section::defaults::<super::BusSettings>, check: check_bus },
     ),
+    ("audit", Section { limits: &[], defaults: Section::defaults::<super::AuditSettings>, check: check_audit }),
     ("env", Section { limits: &[], defaults: Section::defaults::<crate::EnvConfig>, check: check_env }),
     #[cfg(feature = "mcp")]
     (
@@ -72,6 +75,28 @@ fn check_bus(table: &Value) -> Result<(), Problem> {
     match ranges.into_iter().find(|(_, value, low, high)| !(low..=high).contains(&value)) {
         Some((key, value, low, high)) => Err(Problem::at(key, format!("got {value}; allowed is {low} to {high}"))),
         None => Ok(()),
+    }
+}
+
+fn check_audit(table: &Value) -> Result<(), Problem> {
+    let audit: super::AuditSettings = Section::parse(table)?;
+    // Whether there is a home directory is not known here.
+    match audit.file.map(|path| absolute(&path, Some(Path::new("/")))) {
+        Some(Err(problem)) => Err(Problem::at("file", problem)),
+        _ => Ok(()),
+    }
+}
+
+/// Returns a path that is absolute or begins with `~/` as an absolute one.
+pub(super) fn absolute(path: &Path, home: Option<&Path>) -> Result<PathBuf, String> {
+    let shown = path.display();
+    if path.is_absolute() {
+        return Ok(path.to_owned());
+    }
+    match (path.strip_prefix("~"), home) {
+        (Ok(rest), Some(home)) if !rest.as_os_str().is_empty() => Ok(home.join(rest)),
+        (Ok(_), None) => Err(format!("got \"{shown}\", and the home directory is not known")),
+        _ => Err(format!("got \"{shown}\"; allowed is an absolute path, or one that begins with `~/`")),
     }
 }
 

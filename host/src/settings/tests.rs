@@ -37,6 +37,11 @@ impl Case {
     }
 }
 
+fn written(settings: &Settings) -> Vec<String> {
+    let rules = settings.rules.iter().flat_map(|layer| &layer.written);
+    rules.map(|rule| format!("{} = {}", rule.key, rule.decision)).collect()
+}
+
 #[test]
 fn defaults_are_valid_and_listed() {
     let settings = Settings::defaults();
@@ -89,7 +94,7 @@ fn all_bad_values_are_reported_at_once() {
         "`bus.max_result_chars`: got \"many\"; allowed is a whole number of at least 0 (file DIR/toolhost.toml)\n\
          `env.exclude`: got \"A\"; allowed is a list (file DIR/toolhost.toml)\n\
          `bus.cancel_grace_ms`: got -1; allowed is a whole number of at least 0 (variable TOOLHOST_BUS__CANCEL_GRACE_MS)\n\
-         `mode`: got 5; allowed is \"ask\" (file DIR/toolhost.toml)",
+         `mode`: got 5; allowed is \"ask\", \"smart\" or \"plan\" (file DIR/toolhost.toml)",
     );
 }
 
@@ -99,10 +104,11 @@ fn ranges_and_words_are_checked() {
         .fails("`bus.max_result_chars`: got 5; allowed is 1000 to 10000000 (file DIR/toolhost.toml)");
     Case { user: "[env]\ninherit = 'some'", ..Case::default() }
         .fails("`env.inherit`: unknown variant `some`, expected one of `all`, `core`, `none` (file DIR/toolhost.toml)");
-    Case { flags: &[("--mode", "mode", "plan")], ..Case::default() }
-        .fails("`mode`: the mode \"plan\" is not available yet; allowed is \"ask\" (flag --mode)");
     Case { flags: &[("--mode", "mode", "yolo")], ..Case::default() }
-        .fails("`mode`: got \"yolo\"; allowed is \"ask\" (flag --mode)");
+        .fails("`mode`: got \"yolo\"; allowed is \"ask\", \"smart\" or \"plan\" (flag --mode)");
+    Case { user: "[audit]\nfile = 'audit.jsonl'", ..Case::default() }.fails(
+        "`audit.file`: got \"audit.jsonl\"; allowed is an absolute path, or one that begins with `~/` (file DIR/toolhost.toml)",
+    );
 }
 
 #[cfg(feature = "mcp")]
@@ -121,10 +127,10 @@ fn fronts_check_their_own_tables() {
 #[cfg(feature = "sleep")]
 #[test]
 fn tools_check_their_own_tables() {
-    Case { user: "[tools.sleep]\nmax_ms = 0", ..Case::default() }
-        .fails("`tools.sleep.max_ms`: got 0; allowed is 1 to 86400000 (file DIR/toolhost.toml)");
-    Case { user: "[tools.slep]\nmax_ms = 0", ..Case::default() }
-        .fails("`tools.slep`: the key is unknown (file DIR/toolhost.toml)\nhint: did you mean `sleep`?");
+    Case { user: "[tool.sleep]\nmax_ms = 0", ..Case::default() }
+        .fails("`tool.sleep.max_ms`: got 0; allowed is 1 to 86400000 (file DIR/toolhost.toml)");
+    Case { user: "[tool.slep]\nmax_ms = 0", ..Case::default() }
+        .fails("`tool.slep`: the key is unknown (file DIR/toolhost.toml)\nhint: did you mean `sleep`?");
 }
 
 #[test]
@@ -152,7 +158,14 @@ fn rules_keep_their_order_and_their_file() {
         ..Case::default()
     };
     let settings = case.load().unwrap();
-    assert_eq!(settings.rules[0].table.to_string(), r#"{"bash":{"git *":"allow","*":"ask"}}"#);
+    assert_eq!(
+        written(&settings),
+        [
+            r#"permission.bash."git *" = allow"#,
+            r#"permission.bash."*" = ask"#,
+            r#"permission.bash."git push *" = deny"#
+        ]
+    );
     let origins: Vec<String> = settings
         .policy()
         .layers()
@@ -163,9 +176,9 @@ fn rules_keep_their_order_and_their_file() {
     assert_eq!(
         origins,
         [
-            r#"toolhost.toml: permission.bash."git *""#,
-            r#"toolhost.toml: permission.bash."*""#,
-            r#".toolhost.toml: permission.bash."git push *""#
+            r#"toolhost.toml:2: permission.bash."git *""#,
+            r#"toolhost.toml:3: permission.bash."*""#,
+            r#".toolhost.toml:2: permission.bash."git push *""#
         ]
     );
 }
@@ -185,7 +198,9 @@ fn a_mistake_in_a_rule_is_an_error() {
 fn a_workspace_cannot_allow() {
     let workspace = "permission.edit = 'allow'\n[permission.bash]\n'*' = 'allow'\n'rm *' = 'deny'\n'ls *' = 'allow'";
     let settings = Case { workspace, ..Case::default() }.load().unwrap();
-    assert_eq!(settings.rules[0].table.to_string(), r#"{"bash":{"rm *":"deny"}}"#);
+    assert_eq!(written(&settings), [r#"permission.bash."rm *" = deny"#]);
+    assert!(settings.ignored[0].origin.to_string().ends_with("/.toolhost.toml:1"), "{:?}", settings.ignored);
+    assert!(settings.rules[0].written[0].origin.to_string().ends_with("/.toolhost.toml:4"), "{:?}", settings.rules);
     let ignored: Vec<&str> = settings.ignored.iter().map(|found| found.key.as_str()).collect();
     assert_eq!(ignored, ["permission.edit", r#"permission.bash."*""#, r#"permission.bash."ls *""#]);
 }
@@ -231,19 +246,77 @@ fn a_workspace_only_tightens() {
     );
 }
 
+/// The mode that holds where a person's file and a workspace's name one, and whether the workspace's was ignored.
+#[track_caller]
+fn check_modes(user: &'static str, workspace: &'static str, expected: Mode, ignored: bool) {
+    let settings = Case { user, workspace, ..Case::default() }.load().unwrap();
+    assert_eq!((settings.policy().mode(), !settings.ignored.is_empty()), (expected, ignored), "{:?}", settings.ignored);
+}
+
 #[test]
-fn a_workspace_that_asks_for_plan_does_not_run_looser() {
-    for mode in ["plan", " Plan"] {
+fn a_workspace_can_only_set_a_stricter_mode() {
+    check_modes("", "mode = 'plan'", Mode::Plan, false);
+    check_modes("", "mode = 'ask'", Mode::Ask, false);
+    check_modes("", "mode = 'smart'", Mode::Ask, true);
+    check_modes("mode = 'smart'", "mode = 'plan'", Mode::Plan, false);
+    check_modes("mode = 'plan'", "mode = 'ask'", Mode::Plan, true);
+    check_modes("mode = 'plan'", "mode = 'smart'", Mode::Plan, true);
+    for mode in ["yolo", "Plan", ""] {
         let workspace: &'static str = format!("mode = '{mode}'").leak();
-        Case { workspace, ..Case::default() }.fails(
-            "`mode`: the mode \"plan\" is not available yet, and nothing runs here looser than the workspace asks \
-             (workspace file DIR/.toolhost.toml)",
-        );
+        let error = Case { workspace, ..Case::default() }.load().unwrap_err();
+        assert!(error.starts_with(&format!("`mode`: got \"{mode}\"; allowed is \"ask\"")), "{error}");
     }
-    for workspace in ["mode = 'smart'", "mode = 'yolo'"] {
-        let settings = Case { workspace, ..Case::default() }.load().unwrap();
-        assert_eq!(settings.ignored[0].key, "mode");
+}
+
+#[test]
+fn a_workspace_can_only_add_workflow_policies() {
+    let load = |user, workspace| Case { user, workspace, ..Case::default() }.load().unwrap();
+    let both = [WorkflowPolicy::ReadOnly, WorkflowPolicy::NoMutatingCommands];
+    let settings = load("", "readOnly = true\nnoMutatingCommands = true");
+    assert_eq!(settings.policy().workflow(), both);
+    let settings =
+        load("read_only = true\nno_mutating_commands = true", "read_only = false\nnoMutatingCommands = false");
+    assert_eq!(settings.policy().workflow(), both);
+    let ignored: Vec<String> =
+        settings.ignored.iter().map(|found| format!("{}: {}", found.key, found.reason)).collect();
+    assert_eq!(
+        ignored,
+        [
+            "no_mutating_commands: a workspace can only switch workflow policies on",
+            "read_only: a workspace can only switch workflow policies on",
+        ]
+    );
+    let settings = load("", "[audit]\nfile = '/tmp/x'");
+    assert_eq!((settings.audit.file, settings.ignored[0].key.as_str()), (None, "audit.file"));
+}
+
+#[test]
+fn workflow_policies_and_modes_come_from_every_source() {
+    for case in [
+        Case { user: "read_only = true", ..Case::default() },
+        Case { user: "readOnly = true", ..Case::default() },
+        Case { variables: &[("TOOLHOST_READ_ONLY", "true")], ..Case::default() },
+        Case { flags: &[("--set", "readOnly", "true")], ..Case::default() },
+    ] {
+        assert_eq!(case.load().unwrap().policy().workflow(), [WorkflowPolicy::ReadOnly], "{case:?}");
     }
+    let case = Case { user: "mode = 'plan'", variables: &[("TOOLHOST_MODE", "smart")], ..Case::default() };
+    assert_eq!(case.load().unwrap().policy().mode(), Mode::Smart);
+    let case = Case { user: "[audit]\nfile = '~/audit.jsonl'", ..Case::default() };
+    assert_eq!(case.load().unwrap().audit.file, Some("/home/ann/audit.jsonl".into()));
+}
+
+#[cfg(feature = "sleep")]
+#[test]
+fn the_former_place_of_a_tools_table_is_an_error_that_says_so() {
+    Case { user: "[tools.sleep]\nmax_ms = 5", ..Case::default() }.fails(
+        "`tools.sleep`: the key is unknown (file DIR/toolhost.toml)\n\
+         hint: the table of a tool is `[tool.sleep]`; `tools.shell` switches off every one that runs commands",
+    );
+    Case { user: "[tools.shell]\nenabled = false", ..Case::default() }.fails(
+        "`tools.shell`: got a table; allowed is true or false (file DIR/toolhost.toml)\n\
+         hint: the table of the tool `shell` is `[tool.shell]`",
+    );
 }
 
 #[test]
@@ -281,14 +354,14 @@ fn a_link_out_of_the_workspace_is_not_read() {
 #[cfg(all(unix, feature = "shell-session"))]
 #[test]
 fn the_key_that_was_set_is_to_blame() {
-    Case { flags: &[("--set", "tools.shell_session.wait_limit_ms", "500")], ..Case::default() }.fails(
-        "`tools.shell_session.wait_limit_ms`: got 500, which the default of `start_wait_ms` does not fit: got 1000; \
+    Case { flags: &[("--set", "tool.shell_session.wait_limit_ms", "500")], ..Case::default() }.fails(
+        "`tool.shell_session.wait_limit_ms`: got 500, which the default of `start_wait_ms` does not fit: got 1000; \
          allowed is 0 to 500 (flag --set)",
     );
-    let user = "[tools.shell_session]\nwait_limit_ms = 500\nstart_wait_ms = 600";
+    let user = "[tool.shell_session]\nwait_limit_ms = 500\nstart_wait_ms = 600";
     Case { user, ..Case::default() }
-        .fails("`tools.shell_session.start_wait_ms`: got 600; allowed is 0 to 500 (file DIR/toolhost.toml)");
-    let user = "[tools.shell_session]\nper_chat = 9\ntotal = 8";
+        .fails("`tool.shell_session.start_wait_ms`: got 600; allowed is 0 to 500 (file DIR/toolhost.toml)");
+    let user = "[tool.shell_session]\nper_chat = 9\ntotal = 8";
     assert!(Case { user, ..Case::default() }.load().is_ok(), "the smaller one decides");
 }
 

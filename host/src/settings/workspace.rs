@@ -3,13 +3,14 @@
 use std::path::Path;
 
 use figment::value::{Dict, Value as Figment};
+use policy::Mode;
 use serde_json::Value;
 
 use super::WORKSPACE_FILE;
 use super::error::{Origin, SettingError};
 use super::known::whole;
 use super::layer::{Layer, Source, insert};
-use super::sections;
+use super::{parse_mode, sections};
 
 /// Something that a workspace's file tried to loosen, which has no effect.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -41,20 +42,18 @@ pub(super) fn file(root: &Path) -> Result<Option<Layer>, SettingError> {
     Layer::file(&path, Source::Workspace)
 }
 
-/// Returns the error of a workspace that asks for more than this version can do: it must not run looser than it asks.
-pub(super) fn not_available_yet(layer: &Layer) -> Option<SettingError> {
-    let mode = layer.values.get("mode")?.as_str()?;
-    mode.trim().eq_ignore_ascii_case("plan").then(|| {
-        let problem = "the mode \"plan\" is not available yet, and nothing runs here looser than the workspace asks";
-        SettingError::new("mode", layer.origin.clone(), problem)
-    })
+/// Returns the error of a workspace that asks for a mode which does not exist: nothing may run looser than it asks.
+pub(super) fn unknown_mode(layer: &Layer) -> Option<SettingError> {
+    let mode = serde_json::to_value(layer.values.get("mode")?).unwrap_or_default();
+    let problem = parse_mode(&mode).err()?;
+    Some(SettingError::new("mode", layer.origin.clone(), problem))
 }
 
 /// Keeps what tightens `before`: lower limits, and what is switched off. Reports the rest.
 ///
 /// Rules are kept whole: their layer only counts where it is stricter.
 pub(super) fn tighten(layer: Layer, before: &Value, ignored: &mut Vec<Ignored>) -> Layer {
-    let mut kept = Layer { origin: layer.origin.clone(), values: Dict::new(), permission: layer.permission.clone() };
+    let mut kept = Layer { values: Dict::new(), ..layer.clone() };
     let mut path = Vec::new();
     walk(&layer.values, before, &mut path, &mut |path, value, before| match judge(path, value, before) {
         Ok(()) => insert(&mut kept.values, path, value.clone()),
@@ -81,11 +80,10 @@ fn walk(values: &Dict, before: &Value, path: &mut Vec<String>, each: &mut impl F
 fn judge(path: &[String], value: &Figment, before: &Value) -> Result<(), String> {
     let names: Vec<&str> = path.iter().map(String::as_str).collect();
     let limit = match names.as_slice() {
-        ["tools", "shell"] | ["tools", _, "enabled"] => {
-            let same = value.to_bool() == before.as_bool();
-            let off = value.to_bool() == Some(false);
-            return if same || off { Ok(()) } else { Err("a workspace can only switch tools off".to_owned()) };
-        }
+        ["mode"] => return judge_mode(value, before),
+        ["tools", "shell"] | ["tool", _, "enabled"] => return judge_switch(value, before, false, "tools"),
+        ["read_only" | "no_mutating_commands"] => return judge_switch(value, before, true, "workflow policies"),
+        ["mask", "enabled"] => return judge_switch(value, before, true, "the mask"),
         [section @ .., key] => {
             let section = section.join(".");
             sections().any(|(known, rules)| known == section && rules.limits.contains(key))
@@ -101,5 +99,33 @@ fn judge(path: &[String], value: &Figment, before: &Value) -> Result<(), String>
         (true, None) => Ok(()),
         (false, _) if serde_json::to_value(value).ok().as_ref() == Some(before) => Ok(()),
         (false, _) => Err("a workspace cannot set this".to_owned()),
+    }
+}
+
+/// Lets a workspace set a switch one way only.
+fn judge_switch(value: &Figment, before: &Value, tight: bool, what: &str) -> Result<(), String> {
+    if value.to_bool() == Some(tight) || value.to_bool() == before.as_bool() {
+        return Ok(());
+    }
+    Err(format!("a workspace can only switch {what} {}", if tight { "on" } else { "off" }))
+}
+
+/// Lets a workspace set a stricter mode only.
+fn judge_mode(value: &Figment, before: &Value) -> Result<(), String> {
+    let read = |value: &Value| parse_mode(value).map(strictness);
+    let asked = serde_json::to_value(value).unwrap_or_default();
+    match (read(&asked), read(before)) {
+        (Ok(asked), Ok(before)) if asked >= before => Ok(()),
+        _ => Err(format!("a workspace can only set a stricter mode than {before}")),
+    }
+}
+
+/// Puts modes into an order. `smart` is the mildest, since it runs some commands that nobody saw; what it refuses by
+/// itself is still asked in `ask`. `plan` runs nothing that changes anything.
+fn strictness(mode: Mode) -> u8 {
+    match mode {
+        Mode::Smart => 0,
+        Mode::Ask => 1,
+        _ => 2,
     }
 }

@@ -2,6 +2,10 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod bus;
+#[cfg(feature = "cli")]
+mod check;
+#[cfg(feature = "cli")]
+mod configuration;
 mod contract;
 #[path = "../../examples/embed.rs"]
 mod embed;

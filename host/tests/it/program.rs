@@ -24,7 +24,7 @@ pub(crate) struct Ran {
 }
 
 impl Ran {
-    fn both(&self) -> String {
+    pub(crate) fn both(&self) -> String {
         format!("exit code: {:?}\n--- stdout\n{}--- stderr\n{}", self.code, self.stdout, self.stderr)
     }
 }
@@ -39,7 +39,7 @@ impl Run {
         self
     }
 
-    fn file(self, name: &str, text: &str) -> Self {
+    pub(crate) fn file(self, name: &str, text: &str) -> Self {
         let path = self.dir.path().join(name);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         fs::write(path, text).unwrap();
@@ -47,7 +47,7 @@ impl Run {
     }
 
     /// Writes the person's configuration.
-    fn config(self, text: &str) -> Self {
+    pub(crate) fn config(self, text: &str) -> Self {
         let path = self.user_file();
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         fs::write(path, text).unwrap();
@@ -59,12 +59,12 @@ impl Run {
         host::settings::user_file(move |name| (name == "HOME").then(|| home.clone())).unwrap()
     }
 
-    fn variable(mut self, name: &str, value: &str) -> Self {
+    pub(crate) fn variable(mut self, name: &str, value: &str) -> Self {
         self.variables.push((name.into(), value.into()));
         self
     }
 
-    fn input(mut self, bytes: impl AsRef<[u8]>) -> Self {
+    pub(crate) fn input(mut self, bytes: impl AsRef<[u8]>) -> Self {
         self.input = bytes.as_ref().to_vec();
         self
     }
@@ -97,29 +97,6 @@ impl Run {
     }
 }
 
-#[test]
-fn a_bad_configuration_is_one_report() {
-    let run = Run::new()
-        .config("mode = \"plan\"\n[bus]\nmax_result_char = 5\n[permission.bash]\n\"git *\" = \"alow\"\n")
-        .variable("TOOLHOST_BUS__CANCEL_GRACE_MS", "soon")
-        .args(["tools"]);
-    assert_snapshot!(run.run().both());
-}
-
-#[test]
-fn what_a_workspace_tried_to_loosen_is_said() {
-    let run = Run::new()
-        .file(".toolhost.toml", "[bus]\nmax_result_chars = 70000\n[permission.bash]\n\"rm *\" = \"allow\"\n")
-        .args(["config", "--set", "bus.cancel_grace_ms=500", "--set", "tools.shell=false"]);
-    let ran = run.run();
-    let ours = |line: &&str| line.starts_with("bus.") || line.starts_with("ignored") || line.starts_with("permission");
-    // The width of the first column depends on the tools of the build.
-    let lines = ran.stdout.lines().filter(ours).map(|line| line.split_whitespace().collect::<Vec<_>>().join(" "));
-    assert_snapshot!(lines.collect::<Vec<_>>().join("\n"));
-    assert_eq!(ran.code, Some(0));
-    assert_eq!(ran.stderr.matches("is ignored").count(), 2, "{}", ran.stderr);
-}
-
 #[cfg(feature = "sleep")]
 #[test]
 fn tools_are_listed_with_their_arguments() {
@@ -130,49 +107,6 @@ fn tools_are_listed_with_their_arguments() {
     assert_eq!(tools[0]["name"], "sleep");
     assert_eq!(tools[0]["inputSchema"]["properties"]["ms"]["maximum"], 300_000);
     assert_eq!(tools.as_array().unwrap().len(), 1, "`tools.shell = false` leaves no tool that runs commands");
-}
-
-#[test]
-fn check_explains() {
-    let rules = "[permission.bash]\n\"git *\" = \"allow\"\n\"git push *\" = \"deny\"\n";
-    let check = |command: &str| {
-        let run = Run::new().config(rules).args(["check", command]).run();
-        run.both().replace("DIR/Library/Application Support", "DIR/.config")
-    };
-    assert_snapshot!("check_allow", check("git status && git log"));
-    assert_snapshot!("check_deny", check("cd sub; git push origin"));
-    assert_snapshot!("check_bare_shell", check("sudo bash"));
-}
-
-#[test]
-fn check_answers_a_line_for_each_line() {
-    let rules = r#"{"permission": {"bash": {"git *": "allow", "rm *": "deny"}}}"#;
-    let run = Run::new()
-        .file("rules.json", rules)
-        .args(["check", "--stdin", "--rules", "rules.json"])
-        .input("\"git status\"\nnot json\n\"rm x; git y\"\n\"ls \\u0022\"\n")
-        .run();
-    let answers: Vec<serde_json::Value> = run.stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
-    assert_eq!(answers.len(), 4, "{}", run.both());
-    assert_eq!(answers[0]["decision"], "allow");
-    assert_eq!(answers[0]["segments"][0]["text"], "git status");
-    assert!(answers[1]["error"].as_str().unwrap().starts_with("the line is not a JSON string"));
-    assert_eq!(answers[2]["decision"], "deny");
-    assert_eq!(answers[3]["decision"], "ask");
-    assert!(answers[3]["syntaxError"].is_string(), "{}", answers[3]);
-}
-
-#[test]
-fn check_takes_whatever_a_line_has() {
-    let run = Run::new().args(["check", ""]).run();
-    assert_eq!((run.code, run.stdout.as_str()), (Some(0), "ask: it holds no command that a rule could allow\n"));
-    let run = Run::new().args(["check", "--stdin"]).run();
-    assert_eq!((run.code, run.stdout.as_str()), (Some(0), ""), "{}", run.stderr);
-    // An empty line, and bytes that are no text, get an error and the next line its answer.
-    let run = Run::new().args(["check", "--stdin"]).input(b"\n\"\xff\"\n\"\"\r\n\"ls\"").run();
-    let answers: Vec<serde_json::Value> = run.stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
-    let decisions: Vec<Option<&str>> = answers.iter().map(|answer| answer["decision"].as_str()).collect();
-    assert_eq!(decisions, [None, None, Some("ask"), Some("ask")], "{}", run.both());
 }
 
 #[test]

@@ -3,7 +3,9 @@
 use std::path::PathBuf;
 
 use clap::{Parser, Subcommand, ValueEnum};
+use host::settings::parse_mode;
 use host::{Host, Settings, Sources};
+use policy::{Policy, Rules, WorkflowPolicy};
 use tool_api::Workspace;
 
 use crate::failure::Failure;
@@ -30,12 +32,18 @@ pub(crate) struct Common {
     /// The directory to work in, instead of the current one; its .toolhost.toml can only tighten
     #[arg(long, global = true, value_name = "DIR")]
     workspace: Option<PathBuf>,
-    /// Sets one value of the configuration, for example tools.sleep.max_ms=1000; may be repeated
+    /// Sets one value of the configuration, for example tool.sleep.max_ms=1000; may be repeated
     #[arg(long, global = true, value_name = "KEY=VALUE")]
     set: Vec<String>,
-    /// How what the rules leave open is decided
+    /// How what the rules leave open is decided: ask, smart or plan
     #[arg(long, global = true, value_name = "MODE")]
     mode: Option<String>,
+    /// Refuse edits, and every command that is not known to read only
+    #[arg(long, global = true)]
+    read_only: bool,
+    /// Refuse every command that is not known to read only
+    #[arg(long, global = true)]
+    no_mutating_commands: bool,
 }
 
 #[derive(Debug, Subcommand)]
@@ -114,9 +122,18 @@ pub(crate) struct Check {
     /// The directory that `~` means, instead of $HOME
     #[arg(long, value_name = "DIR")]
     pub(crate) home: Option<PathBuf>,
-    /// Decide as for a process that stays open for input, as shell_session starts it
-    #[arg(long)]
-    pub(crate) interactive: bool,
+    /// How the command would be run; a session stays open for input, a line is typed into the shared shell
+    #[arg(long, value_name = "KIND", default_value = "command")]
+    pub(crate) kind: Kind,
+}
+
+/// How a command would be run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Kind {
+    Command,
+    Background,
+    Session,
+    Line,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -129,23 +146,34 @@ pub(crate) enum Approve {
 impl Common {
     /// Reads the configuration, and says on standard error what the workspace's file may not set.
     pub(crate) fn settings(&self) -> Result<Settings, Failure> {
+        self.settings_in(self.root()?, home())
+    }
+
+    /// Reads the configuration for a workspace and a home directory.
+    pub(crate) fn settings_in(&self, root: PathBuf, home: Option<PathBuf>) -> Result<Settings, Failure> {
         let variables = std::env::vars_os()
             .filter_map(|(name, value)| Some((name.into_string().ok()?, value.to_string_lossy().into_owned())))
             .collect();
         let mut flags = Vec::new();
         for set in &self.set {
             let (key, value) = set.split_once('=').ok_or_else(|| {
-                Failure::usage(format!("`--set {set}` has no `=`"), Some("for example --set tools.sleep.max_ms=1000"))
+                Failure::usage(format!("`--set {set}` has no `=`"), Some("for example --set tool.sleep.max_ms=1000"))
             })?;
             flags.push(("--set".to_owned(), key.trim().to_owned(), value.to_owned()));
         }
         flags.extend(self.mode.iter().map(|mode| ("--mode".to_owned(), "mode".to_owned(), mode.clone())));
+        let switches = [
+            ("--read-only", "read_only", self.read_only),
+            ("--no-mutating-commands", "no_mutating_commands", self.no_mutating_commands),
+        ];
+        let on = switches.into_iter().filter(|(.., on)| *on);
+        flags.extend(on.map(|(flag, key, _)| (flag.to_owned(), key.to_owned(), "true".to_owned())));
         let platform = || host::settings::user_file(|name| std::env::var_os(name).map(PathBuf::from));
         let sources = Sources {
             user_file: self.config.clone().or_else(platform),
             user_file_required: self.config.is_some(),
-            workspace: Some(self.root()?),
-            home: std::env::var_os("HOME").map(PathBuf::from).filter(|home| home.is_absolute()),
+            workspace: Some(root),
+            home,
             variables,
             flags,
         };
@@ -156,9 +184,21 @@ impl Common {
         Ok(settings)
     }
 
-    /// Returns the mode that the flag names.
-    pub(crate) fn mode(&self) -> Option<&str> {
-        self.mode.as_deref()
+    /// Returns a policy of these rules and of what the flags say about the mode, without any configuration.
+    pub(crate) fn policy_of(&self, rules: Rules) -> Result<Policy, Failure> {
+        let mut policy = Policy::new().with_layer(rules);
+        if let Some(mode) = &self.mode {
+            let mode = parse_mode(&mode.as_str().into());
+            policy = policy.with_mode(mode.map_err(|problem| Failure::usage(format!("`--mode`: {problem}"), None))?);
+        }
+        let workflow = [
+            (self.read_only, WorkflowPolicy::ReadOnly),
+            (self.no_mutating_commands, WorkflowPolicy::NoMutatingCommands),
+        ];
+        Ok(workflow
+            .into_iter()
+            .filter(|(on, _)| *on)
+            .fold(policy, |policy, (_, workflow)| policy.with_workflow(workflow)))
     }
 
     /// Assembles the host.
@@ -171,6 +211,15 @@ impl Common {
         Ok(Workspace::new(self.root()?))
     }
 
+    /// Returns the directory to explain commands in, which need not exist.
+    pub(crate) fn described_root(&self) -> Result<PathBuf, Failure> {
+        match &self.workspace {
+            Some(named) if !named.exists() => std::path::absolute(named)
+                .map_err(|error| Failure::machine(format!("cannot use the workspace `{}`", named.display()), error)),
+            _ => self.root(),
+        }
+    }
+
     fn root(&self) -> Result<PathBuf, Failure> {
         let named = self.workspace.clone().map_or_else(std::env::current_dir, Ok);
         let fail = |error| match &self.workspace {
@@ -180,4 +229,9 @@ impl Common {
         let root = named.and_then(|named| named.canonicalize()).map_err(fail)?;
         if root.is_dir() { Ok(root) } else { Err(fail(std::io::ErrorKind::NotADirectory.into())) }
     }
+}
+
+/// The person's home directory.
+pub(crate) fn home() -> Option<PathBuf> {
+    std::env::var_os("HOME").map(PathBuf::from).filter(|home| home.is_absolute())
 }

@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use host::Settings;
-use host::settings::Setting;
+use host::settings::Origin;
 use serde_json::{Map, Value, json};
 
 use crate::args::Common;
@@ -22,17 +22,15 @@ pub(crate) fn run(common: &Common, as_json: bool) -> Result<ExitCode, Failure> {
 }
 
 fn to_text(settings: &Settings, out: &Out) -> String {
-    let list = settings.list();
-    let shown: Vec<(String, &Setting)> =
-        list.iter().map(|setting| (format!("{} = {}", setting.key, setting.value), setting)).collect();
+    let values =
+        settings.list().into_iter().map(|setting| (format!("{} = {}", setting.key, setting.value), setting.origin));
+    let rules = settings.rules.iter().flat_map(|layer| &layer.written);
+    let rules = rules.map(|rule| (format!("{} = {:?}", rule.key, rule.decision), rule.origin.clone()));
+    let shown: Vec<(String, Origin)> = values.chain(rules).collect();
     let width = shown.iter().map(|(text, _)| text.chars().count()).max().unwrap_or_default().min(60);
     let mut text = String::new();
-    for (assignment, setting) in shown {
-        let origin = out.dim(&format!("# {}", setting.origin));
-        text.push_str(&format!("{assignment:width$}  {origin}\n"));
-    }
-    for rules in &settings.rules {
-        text.push_str(&format!("permission = {}  {}\n", rules.table, out.dim(&format!("# {}", rules.origin))));
+    for (assignment, origin) in shown {
+        text.push_str(&format!("{assignment:width$}  {}\n", out.dim(&format!("# {origin}"))));
     }
     for ignored in &settings.ignored {
         text.push_str(&format!("ignored: {} in {}: {}\n", ignored.key, ignored.origin, ignored.reason));
@@ -46,8 +44,19 @@ fn to_json(settings: &Settings) -> Value {
         .into_iter()
         .map(|setting| (setting.key, json!({"value": setting.value, "origin": setting.origin.to_string()})))
         .collect();
-    let rules: Vec<Value> =
-        settings.rules.iter().map(|rules| json!({"table": rules.table, "origin": rules.origin.to_string()})).collect();
+    let rules: Vec<Value> = settings
+        .rules
+        .iter()
+        .flat_map(|layer| &layer.written)
+        .map(|rule| {
+            json!({
+                "permission": rule.permission,
+                "pattern": rule.pattern,
+                "decision": rule.decision,
+                "origin": rule.origin.to_string(),
+            })
+        })
+        .collect();
     let ignored: Vec<Value> = settings
         .ignored
         .iter()
