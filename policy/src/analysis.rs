@@ -7,6 +7,7 @@ mod compare;
 mod compound;
 mod doubt;
 mod expand;
+mod flow;
 mod positional;
 mod quote;
 mod reader;
@@ -23,6 +24,8 @@ use std::path::Path;
 use std::rc::Rc;
 
 use crate::programs::Call;
+use flow::Offsets;
+pub(crate) use flow::{Script, Step};
 use reader::SyntaxError;
 use tree::Tree;
 pub use tree::{Assignment, Redirect, RedirectKind, Simple, Stdin, Word, WordPart};
@@ -97,12 +100,16 @@ pub struct Within {
 pub struct CommandAnalysis {
     /// Written segments in the order of their first character, each followed by what it wraps.
     pub segments: Vec<Segment>,
-    /// Redirections of groups, loops and other compound commands.
+    /// Redirections of groups, loops and other compound commands, also of inner scripts.
     pub redirects: Vec<Redirect>,
     /// Why the command line does not parse.
     pub syntax_error: Option<String>,
     /// Why not everything is understood.
     pub doubt: Option<String>,
+    /// In which order everything runs: the command line first, then the scripts in it.
+    pub(crate) scripts: Vec<Script>,
+    /// Operands of file tests in `[[`.
+    pub(crate) tests: Vec<Word>,
     /// Values that loops give to their variables.
     pub(crate) loops: Vec<Assignment>,
     /// Functions that it defines.
@@ -210,7 +217,13 @@ impl Work {
         }
         let extra = if counts && error.is_none() { self.opinions(source, &tree) } else { Vec::new() };
         let tree = match &error {
-            Some(error) => reader::salvage(source, error, tree),
+            Some(error) => {
+                let mut tree = reader::salvage(source, error, tree);
+                // What remains has no order that could be followed.
+                tree.bodies.clear();
+                tree.steps = (0..tree.commands.len()).map(|number| Step::Command(flow::narrow(number))).collect();
+                tree
+            }
             None => tree,
         };
         self.tree(tree, place, given);
@@ -268,8 +281,19 @@ impl Work {
         if counts && sets_names && evaluates_names {
             self.doubt("arithmetic with a variable whose value may hold a command");
         }
-        if place.depth == 0 {
+        let offsets = Offsets {
+            redirects: self.result.redirects.len(),
+            tests: self.result.tests.len(),
+            loops: self.result.loops.len(),
+            functions: self.result.functions.len(),
+        };
+        if counts || place.depth == 0 {
             self.result.redirects.extend(tree.redirects);
+            self.result.tests.extend(tree.tests);
+        }
+        let script = self.result.scripts.len();
+        if counts {
+            self.result.scripts.push(Script { runner: place.wrapper, steps: tree.steps, bodies: tree.bodies });
         }
         self.result.terminal_heredoc |= tree.terminal_heredoc;
         self.result.multiplies |= tree.multiplies;
@@ -314,6 +338,9 @@ impl Work {
                 positional.push((self.result.segments.len(), segment.words.clone(), segment.stdin));
             }
             self.segment(segment, place.depth);
+        }
+        if counts && let Some(script) = self.result.scripts.get_mut(script) {
+            script.renumber(&numbers, offsets);
         }
         for (number, words, stdin) in positional {
             self.resolve(number, &words, Place { stdin, ..place });

@@ -1,5 +1,6 @@
 //! Compound commands: groups, loops, conditions, `case`, `[[`, `((`, functions and coprocesses.
 
+use super::flow::{Step, narrow};
 use super::reader::{Read, Reader};
 use super::tree::{Assignment, Simple, Stdin, Word};
 
@@ -7,6 +8,7 @@ impl Reader<'_> {
     /// A compound command whose reserved word stands at the position.
     pub(super) fn compound(&mut self, word: &'static str) -> Read<()> {
         let first = self.tree.commands.len();
+        let open = self.step(Step::Nothing);
         match word {
             "{" | "if" | "while" | "until" | "for" | "select" | "case" | "[[" | "function" | "coproc" => {
                 self.pos += word.len()
@@ -20,39 +22,46 @@ impl Reader<'_> {
             }
             "if" => self.condition()?,
             "while" | "until" => {
+                self.step(Step::Loop);
                 self.body()?;
                 self.expect_word("do")?;
+                self.step(if word == "while" { Step::While } else { Step::Until });
                 self.body()?;
                 self.expect_word("done")?;
+                self.step(Step::Done);
             }
             "for" | "select" => self.for_loop()?,
             "case" => self.case()?,
             "[[" => self.tucked(Self::double_bracket)?,
             "function" => return self.function_keyword(),
-            _ => return self.coprocess(),
+            _ => return self.coprocess(open),
         }
-        self.trailing_redirects(first)
+        self.trailing_redirects(first, open)
     }
 
     /// `((` or `(`.
     pub(super) fn parenthesis(&mut self) -> Read<()> {
         let first = self.tree.commands.len();
+        let open = self.step(Step::Nothing);
         if self.at(1) == b'(' {
             self.tree.double_paren = true;
             if let Some(close) = self.arithmetic_close(self.pos + 2) {
                 self.pos += 2;
                 self.arithmetic(close)?;
                 self.pos = close + 2;
-                return self.trailing_redirects(first);
+                self.step(Step::Status);
+                return self.trailing_redirects(first, open);
             }
         }
         self.pos += 1;
+        self.step(Step::Enter);
         self.body()?;
         if self.peek() != b')' {
             return self.error("`(` is not closed");
         }
+        self.step(Step::Leave);
         self.pos += 1;
-        self.trailing_redirects(first)
+        self.trailing_redirects(first, open)
     }
 
     /// A list that must not be empty.
@@ -78,10 +87,21 @@ impl Reader<'_> {
         Ok(())
     }
 
-    fn trailing_redirects(&mut self, first: usize) -> Read<()> {
+    /// The redirections behind a compound command, whose first step is `open`.
+    fn trailing_redirects(&mut self, first: usize, open: usize) -> Read<()> {
+        let trail = self.step(Step::Nothing);
+        let before = self.tree.redirects.len();
         loop {
             self.blanks();
-            let Some(redirect) = self.redirect()? else { return Ok(()) };
+            let Some(redirect) = self.redirect()? else {
+                if self.tree.redirects.len() > before {
+                    self.fill(open, Step::Open);
+                    self.fill(trail, Step::Trail);
+                    self.step(Step::Close);
+                }
+                return Ok(());
+            };
+            self.step(Step::Redirect(narrow(self.tree.redirects.len())));
             if redirect.feeds_stdin() {
                 self.set_stdin(first, Stdin::Redirected);
             }
@@ -92,20 +112,30 @@ impl Reader<'_> {
     fn condition(&mut self) -> Read<()> {
         self.body()?;
         self.expect_word("then")?;
+        self.step(Step::Then);
         self.body()?;
+        self.step(Step::Else);
+        // Each `elif` is an `if` in the `else` of the one before it.
+        let mut conditions = 1;
         loop {
             match self.reserved() {
                 Some("elif") => {
                     self.pos += 4;
                     self.body()?;
                     self.expect_word("then")?;
+                    self.step(Step::Then);
                     self.body()?;
+                    self.step(Step::Else);
+                    conditions += 1;
                 }
                 Some("else") => {
                     self.pos += 4;
                     self.body()?;
                 }
-                _ => return self.expect_word("fi"),
+                _ => {
+                    self.tree.steps.extend(std::iter::repeat_n(Step::Fi, conditions));
+                    return self.expect_word("fi");
+                }
             }
         }
     }
@@ -142,6 +172,7 @@ impl Reader<'_> {
                             self.tree.sets_names = true;
                         }
                         let span = word.span.clone();
+                        self.step(Step::Value(narrow(self.tree.loops.len())));
                         self.tree.loops.push(Assignment { name: name.clone(), value: word, span });
                     }
                     None => break,
@@ -160,13 +191,17 @@ impl Reader<'_> {
     }
 
     fn loop_body(&mut self) -> Read<()> {
+        self.step(Step::Loop);
+        self.step(Step::Each);
         if self.reserved() == Some("{") {
             self.pos += 1;
             self.body()?;
+            self.step(Step::Done);
             return self.expect_word("}");
         }
         self.expect_word("do")?;
         self.body()?;
+        self.step(Step::Done);
         self.expect_word("done")
     }
 
@@ -184,12 +219,15 @@ impl Reader<'_> {
             return self.error("`in` is missing after `case`");
         }
         self.pos += 2;
+        self.step(Step::Case);
         loop {
             self.newlines()?;
             if self.reserved() == Some("esac") {
                 self.pos += 4;
+                self.step(Step::Esac);
                 return Ok(());
             }
+            self.step(Step::Branch);
             if self.peek() == b'(' {
                 self.pos += 1;
                 self.blanks();
@@ -216,6 +254,7 @@ impl Reader<'_> {
                 self.pos += 2;
             } else if self.reserved() == Some("esac") {
                 self.pos += 4;
+                self.step(Step::Esac);
                 return Ok(());
             } else {
                 return self.error("`esac` is missing");
@@ -258,7 +297,10 @@ impl Reader<'_> {
         self.tree.functions.push(name.text.clone());
         self.newlines()?;
         let first = self.tree.commands.len();
+        let function = narrow(self.tree.functions.len() - 1);
+        let start = self.step(Step::Nothing);
         self.body_of_function()?;
+        self.fill(start, Step::Function { name: function, end: narrow(self.tree.steps.len()) });
         self.notice_multiplying(&name.text, first);
         Ok(())
     }
@@ -285,7 +327,7 @@ impl Reader<'_> {
         }
     }
 
-    fn coprocess(&mut self) -> Read<()> {
+    fn coprocess(&mut self, open: usize) -> Read<()> {
         let first = self.tree.commands.len();
         self.blanks();
         if !self.compound_starts() {
@@ -305,6 +347,7 @@ impl Reader<'_> {
             self.simple()?;
         }
         self.set_stdin(first, Stdin::Nothing);
+        self.enclose(open);
         self.tree.coprocess = true;
         Ok(())
     }
@@ -317,7 +360,7 @@ impl Reader<'_> {
     /// The inside of `[[`, up to and with `]]`.
     fn double_bracket(&mut self) -> Read<()> {
         let mut parentheses = 0usize;
-        let mut previous = String::new();
+        let mut previous = Word::default();
         loop {
             self.newlines()?;
             if self.done() {
@@ -328,34 +371,36 @@ impl Reader<'_> {
                     return self.error("`(` is not closed in `[[`");
                 }
                 self.pos += 2;
+                self.step(Step::Status);
                 return Ok(());
             }
             match self.peek() {
                 b'(' => {
                     parentheses += 1;
                     self.pos += 1;
-                    previous.clear();
+                    previous = Word::default();
                 }
                 b')' if parentheses > 0 => {
                     parentheses -= 1;
                     self.pos += 1;
-                    previous.clear();
+                    previous = Word::default();
                 }
                 b'&' | b'|' if self.at(1) == self.peek() => {
                     self.pos += 2;
-                    previous.clear();
+                    previous = Word::default();
                 }
                 b'<' | b'>' if self.at(1) != b'(' => {
                     self.pos += 1;
-                    previous.clear();
+                    previous = Word::default();
                 }
-                _ => previous = self.test_operand(&previous)?,
+                _ => previous = self.test_operand(previous)?,
             }
         }
     }
 
     /// One word of `[[`; what it may be depends on the word before it.
-    fn test_operand(&mut self, previous: &str) -> Read<String> {
+    fn test_operand(&mut self, before: Word) -> Read<Word> {
+        let previous = before.value().unwrap_or_default();
         if matches!(self.peek(), b'<' | b'>') {
             self.tree.doubt("a process substitution in `[[`");
         }
@@ -376,7 +421,27 @@ impl Reader<'_> {
         if matches!(word.text.as_str(), "-eq" | "-ne" | "-lt" | "-le" | "-gt" | "-ge") {
             self.tree.evaluates_names = true;
         }
-        Ok(if word.is_dynamic() { String::new() } else { word.text })
+        if matches!(word.text.as_str(), "-nt" | "-ot" | "-ef") && !before.text.is_empty() {
+            self.test(before);
+        } else if is_file_test(previous) {
+            self.test(word.clone());
+        }
+        Ok(word)
+    }
+
+    /// Notes the operand of a file test.
+    fn test(&mut self, operand: Word) {
+        self.step(Step::Test(narrow(self.tree.tests.len())));
+        self.tree.tests.push(operand);
+    }
+}
+
+/// The operators of `[[` whose right operand is a file.
+fn is_file_test(operator: &str) -> bool {
+    let mut bytes = operator.bytes();
+    match (bytes.next(), bytes.next(), bytes.next()) {
+        (Some(b'-'), Some(letter), None) => b"abcdefghkprsuwxGLNOS".contains(&letter),
+        _ => matches!(operator, "-nt" | "-ot" | "-ef"),
     }
 }
 

@@ -1,6 +1,7 @@
 //! Expansions: `$name`, `${...}`, `$(...)`, `` `...` ``, `$((...))`, `<(...)`, and the commands inside them.
 
 use super::compound::is_name;
+use super::flow::Step;
 use super::reader::{Read, Reader};
 use super::tree::{Tree, WordPart};
 use super::word::Growing;
@@ -70,7 +71,9 @@ impl Reader<'_> {
     fn substitution(&mut self) -> Read<()> {
         self.tree.substitutions += 1;
         let outer = std::mem::take(&mut self.pending);
+        self.step(Step::Enter);
         self.nested(Self::list)?;
+        self.step(Step::Leave);
         if self.peek() != b')' {
             return self.error("a command substitution is not closed");
         }
@@ -89,6 +92,7 @@ impl Reader<'_> {
     /// A backquoted command; in double quotes `\"` is an escape too.
     pub(super) fn backquote(&mut self, quoted: bool) -> Read<()> {
         self.tree.substitutions += 1;
+        self.step(Step::Enter);
         let start = self.pos + 1;
         let mut escaped = false;
         let mut index = start;
@@ -122,6 +126,7 @@ impl Reader<'_> {
             self.pending = outer;
             result?;
         }
+        self.step(Step::Leave);
         self.pos = index + 1;
         Ok(())
     }

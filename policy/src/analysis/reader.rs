@@ -1,5 +1,6 @@
 //! Reads a script the way bash 5.2 does, command by command, keeping what was read when an error ends it.
 
+use super::flow::{Step, narrow};
 use super::tree::{Assignment, Simple, Stdin, Tree, Word};
 
 /// Nesting that a person may write; more is refused before the stack is in danger.
@@ -25,6 +26,8 @@ pub(super) struct PendingHeredoc {
     pub(super) delimiter: String,
     pub(super) quoted: bool,
     pub(super) strip_tabs: bool,
+    /// Where the steps of its commands go.
+    pub(super) body: usize,
 }
 
 /// A position in a script, and what was found so far.
@@ -171,6 +174,7 @@ impl<'s> Reader<'s> {
                 return Ok(count);
             }
             let first = self.tree.commands.len();
+            let start = self.step(Step::Nothing);
             self.and_or()?;
             count += 1;
             self.blanks();
@@ -179,6 +183,7 @@ impl<'s> Reader<'s> {
                 b'&' => {
                     self.pos += 1;
                     self.set_stdin(first, Stdin::Nothing);
+                    self.enclose(start);
                 }
                 b'\n' if !self.done() => {}
                 _ => return Ok(count),
@@ -194,12 +199,22 @@ impl<'s> Reader<'s> {
     }
 
     fn and_or(&mut self) -> Read<()> {
+        let mut end = None;
         loop {
             self.pipeline()?;
-            self.blanks();
-            if !(self.starts_with("&&") || self.starts_with("||")) {
-                return Ok(());
+            if let Some(end) = end {
+                self.step(end);
             }
+            self.blanks();
+            let (step, its_end) = if self.starts_with("&&") {
+                (Step::And, Step::EndAnd)
+            } else if self.starts_with("||") {
+                (Step::Or, Step::EndOr)
+            } else {
+                return Ok(());
+            };
+            self.step(step);
+            end = Some(its_end);
             self.pos += 2;
             self.newlines()?;
         }
@@ -207,10 +222,14 @@ impl<'s> Reader<'s> {
 
     fn pipeline(&mut self) -> Read<()> {
         let mut prefixes = 0;
+        let mut negated = false;
         loop {
             self.blanks();
             match self.reserved() {
-                Some("!") => self.pos += 1,
+                Some("!") => {
+                    negated = !negated;
+                    self.pos += 1;
+                }
                 Some("time") => {
                     self.pos += 4;
                     self.blanks();
@@ -236,18 +255,29 @@ impl<'s> Reader<'s> {
         }
         let first = self.tree.commands.len();
         let mut start = first;
+        let mut open = self.step(Step::Nothing);
+        let mut piped = false;
         loop {
             self.command()?;
             if start > first {
                 self.set_stdin(start, Stdin::Pipe(first));
             }
             self.blanks();
-            if self.peek() != b'|' || self.at(1) == b'|' {
+            let more = self.peek() == b'|' && self.at(1) != b'|';
+            if more || piped {
+                self.enclose(open);
+            }
+            piped = more;
+            if !more {
+                if negated {
+                    self.step(Step::Not);
+                }
                 return Ok(());
             }
             self.pos += if self.at(1) == b'&' { 2 } else { 1 };
             self.newlines()?;
             start = self.tree.commands.len();
+            open = self.step(Step::Nothing);
             // `a | ! b` and `a | time b` are errors in bash, and not worth a second opinion.
             if matches!(self.reserved(), Some("!" | "time")) {
                 return self.error("unexpected reserved word in a pipeline");
@@ -278,6 +308,7 @@ impl<'s> Reader<'s> {
     pub(super) fn simple(&mut self) -> Read<()> {
         let index = self.tree.commands.len();
         let start = self.pos;
+        let from = self.tree.steps.len();
         self.tree.commands.push(Simple::default());
         let mut simple = Simple { copied: self.copied, tucked: self.tucked > 0, ..Simple::default() };
         let mut declares = false;
@@ -293,7 +324,7 @@ impl<'s> Reader<'s> {
                 if simple.assignments.is_empty() && simple.redirects.is_empty() {
                     self.blanks();
                     if self.peek() == b'(' {
-                        self.tree.commands.remove(index);
+                        self.take_back(index, from);
                         return self.function(&simple.words[0]);
                     }
                 }
@@ -318,9 +349,11 @@ impl<'s> Reader<'s> {
             simple.source = parts.join(" ");
         }
         self.tree.commands[index] = simple;
+        self.step(Step::Command(narrow(index)));
         result?;
         if empty {
-            self.tree.commands.remove(index);
+            self.tree.steps.pop();
+            self.take_back(index, from);
             return self.error(if self.done() { "unexpected end" } else { "unexpected token" });
         }
         Ok(())

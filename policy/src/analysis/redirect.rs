@@ -1,6 +1,7 @@
 //! Redirections, here-documents and assignments.
 
 use super::compound::is_name;
+use super::flow::{Step, narrow};
 use super::reader::{PendingHeredoc, Read, Reader};
 use super::tree::{Assignment, Redirect, RedirectKind, Word, WordPart};
 use super::word::Growing;
@@ -77,7 +78,11 @@ impl Reader<'_> {
             return self.error("a here-document needs a delimiter");
         };
         self.tree.heredoc = true;
-        self.pending.push(PendingHeredoc { delimiter: delimiter.clone(), quoted, strip_tabs: operator == "<<-" });
+        let body = self.tree.bodies.len();
+        self.tree.bodies.push(Vec::new());
+        self.step(Step::Body(narrow(body)));
+        let strip_tabs = operator == "<<-";
+        self.pending.push(PendingHeredoc { delimiter: delimiter.clone(), quoted, strip_tabs, body });
         let target = Word { text: delimiter, parts: Vec::new(), span: start..self.pos };
         Ok(Redirect { kind: RedirectKind::Text, descriptor, target })
     }
@@ -136,7 +141,9 @@ impl Reader<'_> {
             let outer_end = std::mem::replace(&mut self.end, body_end);
             let outer = std::mem::take(&mut self.pending);
             self.pos = start;
+            let steps = std::mem::take(&mut self.tree.steps);
             let result = self.nested(|reader| reader.tucked(Self::heredoc_pieces));
+            self.tree.bodies[heredoc.body] = std::mem::replace(&mut self.tree.steps, steps);
             self.end = outer_end;
             self.pending = outer;
             result?;
@@ -215,6 +222,7 @@ impl Reader<'_> {
     fn subscript(&mut self) -> Read<bool> {
         let commands = self.tree.commands.len();
         let substitutions = self.tree.substitutions;
+        let steps = self.tree.steps.len();
         self.pos += 1;
         let mut plain = 0;
         while self.bytes[..self.end].get(self.pos + plain).is_some_and(|b| b.is_ascii_digit()) {
@@ -231,6 +239,7 @@ impl Reader<'_> {
         self.tucked(|reader| reader.arithmetic_pieces(Some(b']')))?;
         if self.peek() != b']' {
             self.tree.commands.truncate(commands);
+            self.tree.steps.truncate(steps);
             self.tree.substitutions = substitutions;
             return Ok(false);
         }
@@ -238,6 +247,7 @@ impl Reader<'_> {
         if !matches!((self.peek(), self.at(1)), (b'=', _) | (b'+', b'=')) {
             // Read again as an ordinary word.
             self.tree.commands.truncate(commands);
+            self.tree.steps.truncate(steps);
             self.tree.substitutions = substitutions;
         }
         Ok(true)

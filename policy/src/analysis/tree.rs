@@ -2,6 +2,8 @@
 
 use std::ops::Range;
 
+use super::flow::Step;
+
 /// A word of a command, after quotes and escapes were resolved.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Word {
@@ -190,6 +192,12 @@ pub struct Simple {
 /// Everything one reading of a script found.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Tree {
+    /// In which order it runs.
+    pub(crate) steps: Vec<Step>,
+    /// The steps of here-documents.
+    pub(crate) bodies: Vec<Vec<Step>>,
+    /// Operands of file tests in `[[`.
+    pub(crate) tests: Vec<Word>,
     pub(crate) commands: Vec<Simple>,
     /// Redirections of compound commands.
     pub(crate) redirects: Vec<Redirect>,
