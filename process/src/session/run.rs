@@ -2,7 +2,7 @@
 
 use std::cell::RefCell;
 use std::io;
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant, SystemTime};
 
@@ -14,14 +14,16 @@ use super::{End, EndedBecause, Inner, Parts, Session, Shared, later};
 use crate::launch::{Child, Exit};
 use crate::pty::{self, PtySize, TtyModes, TtySignal};
 use crate::screen::LineFeed;
-use crate::sys::watch::watch;
+use crate::sys::watch::{Readable, watch};
 use crate::terminal::Terminal;
 use crate::text::{Cursor, Piece};
 
-/// The kernel hands out at most 4 095 bytes of a terminal a read, and a pipe holds 64 KiB.
+/// A pipe holds as much.
 const BUFFER: usize = 64 * 1024;
-/// Reads before other sessions on the same thread get their turn.
-const READS_A_TURN: usize = 8;
+/// The most that one read of a terminal returns.
+const READ: usize = 4095;
+/// What is read before other sessions on the same thread get their turn: eight reads.
+const TURN: usize = 8 * READ;
 /// More than the kernel holds of a terminal's output at an exit: what comes after it is somebody else's.
 const DRAIN: usize = 256 * 1024;
 
@@ -37,36 +39,60 @@ thread_local! {
 /// The host's ends of a command's terminal or pipe.
 #[derive(Debug)]
 pub(super) struct Link {
-    /// The master, or the read end of the pipe.
-    end: AsyncFd<OwnedFd>,
-    /// The program's end of a terminal, held so that the master reports no hang-up and macOS keeps unread output.
-    slave: Option<OwnedFd>,
+    end: HostEnd,
+    readable: Readable,
+}
+
+#[derive(Debug)]
+enum HostEnd {
+    Terminal {
+        /// Watched for writing here.
+        master: AsyncFd<OwnedFd>,
+        /// The program's end, held so that the master reports no hang-up and macOS keeps unread output.
+        slave: OwnedFd,
+    },
+    /// The read end.
+    Pipe(OwnedFd),
 }
 
 impl Link {
     fn new(child: &mut Child) -> io::Result<Self> {
-        let (end, slave) = match (child.take_pty(), child.take_pipes()) {
-            (Some(pty), _) => (pty.master, Some(pty.slave)),
-            (None, Some(pipes)) if pipes.stderr.is_none() => (pipes.stdout, None),
+        let end = match (child.take_pty(), child.take_pipes()) {
+            (Some(pty), _) => HostEnd::Terminal { master: watch(pty.master, Interest::WRITABLE)?, slave: pty.slave },
+            (None, Some(pipes)) if pipes.stderr.is_none() => HostEnd::Pipe(pipes.stdout),
             _ => {
                 return Err(io::Error::other(
                     "a session reads one terminal, or one pipe with output and errors merged",
                 ));
             }
         };
-        let interest = if slave.is_some() { Interest::READABLE | Interest::WRITABLE } else { Interest::READABLE };
-        Ok(Self { end: watch(end, interest)?, slave })
+        Ok(Self { readable: Readable::new(end.as_fd())?, end })
     }
 
     /// The terminal, if it is one.
     pub(super) fn tty(&self) -> Option<Tty<'_>> {
-        self.slave.as_ref().map(|slave| Tty { master: self.end.get_ref(), slave })
+        match &self.end {
+            HostEnd::Terminal { master, slave } => Some(Tty { master: master.get_ref(), slave }),
+            HostEnd::Pipe(_) => None,
+        }
     }
 
     /// Writes what the terminal takes now, at least one byte.
     pub(super) async fn write_some(&self, bytes: &[u8]) -> io::Result<usize> {
+        let HostEnd::Terminal { master, .. } = &self.end else {
+            return Err(io::ErrorKind::Unsupported.into());
+        };
         let bytes = &bytes[..bytes.len().min(WRITE)];
-        self.end.async_io(Interest::WRITABLE, |end| Ok(nix::unistd::write(end, bytes)?)).await
+        master.async_io(Interest::WRITABLE, |end| Ok(nix::unistd::write(end, bytes)?)).await
+    }
+}
+
+impl AsFd for HostEnd {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        match self {
+            Self::Terminal { master, .. } => master.as_fd(),
+            Self::Pipe(end) => end.as_fd(),
+        }
     }
 }
 
@@ -158,7 +184,7 @@ impl Session {
             leader: parts.child.pid(),
             started: now,
             started_at: SystemTime::now(),
-            has_terminal: link.slave.is_some(),
+            has_terminal: link.tty().is_some(),
             shared: Mutex::new(Shared {
                 terminal: Terminal::new(parts.size, parts.retained_chars),
                 link: Some(Arc::clone(&link)),
@@ -229,16 +255,12 @@ impl Inner {
 
     /// Reads for one turn once there is something.
     async fn turn(self: &Arc<Self>, link: &Arc<Link>) -> Turn {
-        let Ok(mut ready) = link.end.readable().await else {
+        if link.readable.ready().await.is_err() {
             return Turn::Closed;
-        };
-        match self.read(link, READS_A_TURN * 4096) {
-            Ok(Turn::Dry) => {
-                ready.clear_ready();
-                Turn::Dry
-            }
-            Ok(turn) => turn,
-            Err(_) => Turn::Closed,
+        }
+        match self.read(link, TURN) {
+            Turn::Dry if link.readable.exhausted(link.end.as_fd()).is_err() => Turn::Closed,
+            turn => turn,
         }
     }
 
@@ -246,32 +268,31 @@ impl Inner {
     fn drain(self: &Arc<Self>, link: &Arc<Link>) {
         // A program may have made its pipe larger.
         let mut left = DRAIN.max(pty::readable(&link.end));
-        while left > 0 {
-            match self.read(link, left.min(BUFFER)) {
-                Ok(Turn::More) => left = left.saturating_sub(BUFFER),
-                _ => return,
-            }
+        while left > 0 && matches!(self.read(link, BUFFER), Turn::More) {
+            left = left.saturating_sub(BUFFER - READ);
         }
     }
 
     /// Takes in what the program has printed by now, so that what is typed next is typed for the modes that it set.
     pub(super) fn catch_up(self: &Arc<Self>, link: &Arc<Link>) {
-        // An error is the task's to see.
-        let _ = self.read(link, BUFFER);
+        // An end is the task's to see.
+        self.read(link, BUFFER);
     }
 
-    /// Reads at most `most` bytes without waiting and feeds them.
-    fn read(self: &Arc<Self>, link: &Arc<Link>, most: usize) -> io::Result<Turn> {
+    /// Reads about `most` bytes without waiting, at most [`BUFFER`], and feeds them.
+    fn read(self: &Arc<Self>, link: &Arc<Link>, most: usize) -> Turn {
         // Whoever writes reads, too: what is read first is to be fed first.
         let _order = self.reading.lock().unwrap_or_else(PoisonError::into_inner);
         SCRATCH.with_borrow_mut(|buffer| {
             buffer.resize(BUFFER, 0);
+            let buffer = &mut buffer[..most];
             let mut filled = 0;
             let turn = loop {
-                if filled >= most.min(BUFFER) {
+                // A read of what little room is left would cost as much as one of all that is there.
+                if most - filled < READ {
                     break Turn::More;
                 }
-                match nix::unistd::read(link.end.get_ref(), &mut buffer[filled..most.min(BUFFER)]) {
+                match nix::unistd::read(&link.end, &mut buffer[filled..]) {
                     Ok(0) => break Turn::Closed,
                     Ok(count) => filled += count,
                     Err(nix::errno::Errno::EAGAIN) => break Turn::Dry,
@@ -283,7 +304,7 @@ impl Inner {
             if filled > 0 {
                 self.feed(link, &buffer[..filled]);
             }
-            Ok(turn)
+            turn
         })
     }
 
