@@ -135,6 +135,8 @@ pub struct Explanation {
     pub bare_shell: bool,
     /// What smart mode makes of it where no rule decides, without a classifier.
     pub smart: Classification,
+    /// Why smart mode says so.
+    pub smart_reason: String,
     /// Why it does not parse.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub syntax_error: Option<String>,
@@ -186,6 +188,7 @@ pub(crate) fn decide<'p>(analysis: &CommandAnalysis, law: &Law<'p>, kind: Comman
 
 fn explain(analysis: &CommandAnalysis, law: &Law<'_>, kind: CommandKind) -> Explanation {
     let judgement = decide(analysis, law, kind);
+    let finding = classify(analysis, &law.scene(kind), &|_| false);
     let mut explained: Vec<Option<ExplainedSegment>> =
         analysis.segments.iter().zip(&judgement.verdicts).map(|pair| Some(segment(pair.0, pair.1))).collect();
     // What is inner stands behind what wraps it, so that from the end on every segment is whole before it is moved.
@@ -207,7 +210,8 @@ fn explain(analysis: &CommandAnalysis, law: &Law<'_>, kind: CommandKind) -> Expl
         reason: judgement.reason.clone(),
         segments,
         bare_shell: bare_shell(analysis).is_some(),
-        smart: classify(analysis),
+        smart: finding.classification,
+        smart_reason: finding.reason(),
         syntax_error: analysis.syntax_error.clone(),
         doubt: analysis.doubt.clone(),
     }

@@ -3,11 +3,17 @@
 use std::borrow::Cow;
 use std::path::Path;
 
+use tool_api::CommandKind;
+
 use crate::analysis::wrappers::{base_name, without_global_options};
 use crate::analysis::{CommandAnalysis, Reach, Segment, Word, WordPart, join};
+use crate::audit::Decider;
 use crate::outside::Outside;
 use crate::rules::{Area, Decision, Pattern, Rule, Rules, Subject, expand_home};
+use crate::smart::Scene;
 
+/// Commands whose reasons are given one by one.
+const MAX_REASONS: usize = 20;
 /// Files of redirections that are looked at one by one.
 const MAX_FILES: usize = 200;
 
@@ -65,6 +71,26 @@ pub(crate) struct Judgement<'p> {
     pub(crate) verdicts: Vec<Verdict<'p>>,
 }
 
+impl Judgement<'_> {
+    /// Who decided: what was allowed for the chat, if any of it was needed, else the rules.
+    pub(crate) fn by(&self) -> Decider {
+        let approved = self.verdicts.iter().any(|verdict| matches!(verdict.why, Why::Approved(_)));
+        if approved && self.decision == Decision::Allow { Decider::Chat } else { Decider::Rule }
+    }
+
+    /// Why each command is decided as it is.
+    pub(crate) fn reasons(&self, analysis: &CommandAnalysis) -> String {
+        let counted = analysis.segments.iter().zip(&self.verdicts);
+        let mut reasons: Vec<String> = counted
+            .filter(|(segment, _)| segment.reach != Reach::DenyOnly)
+            .take(MAX_REASONS)
+            .map(|(segment, verdict)| verdict.reason(segment))
+            .collect();
+        reasons.dedup();
+        if reasons.is_empty() { self.reason.clone() } else { reasons.join("; ") }
+    }
+}
+
 /// What a judgement is made with.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Law<'p> {
@@ -76,6 +102,11 @@ pub(crate) struct Law<'p> {
 }
 
 impl<'p> Law<'p> {
+    /// Where a command line of one kind would run.
+    pub(crate) fn scene(&self, kind: CommandKind) -> Scene<'p> {
+        Scene { roots: self.outside.roots, workdir: self.outside.workdir, home: self.home, kind }
+    }
+
     /// Judges a command line.
     pub(crate) fn judge(&self, analysis: &CommandAnalysis) -> Judgement<'p> {
         let mut verdicts: Vec<Verdict<'p>> = analysis.segments.iter().map(|segment| self.segment(segment)).collect();

@@ -1,13 +1,18 @@
 //! Safe, ask or deny, from the structure of a command line and what is known about its programs.
 
 mod classifier;
+mod feeds;
+mod reads;
+mod ruin;
 
+use std::borrow::Cow;
 use std::fmt;
+use std::path::{Path, PathBuf};
 
 use serde::Serialize;
+use tool_api::CommandKind;
 
-use crate::analysis::{CommandAnalysis, Reach};
-use crate::programs::Nature;
+use crate::analysis::{CommandAnalysis, Segment};
 pub use classifier::{Classifier, ClassifierError, Opinion, Question};
 
 /// What a command line is, from the mildest to the strictest.
@@ -32,15 +37,53 @@ impl fmt::Display for Classification {
     }
 }
 
-/// Classifies a command line.
-pub(crate) fn classify(analysis: &CommandAnalysis) -> Classification {
-    let counted = || analysis.segments.iter().filter(|segment| segment.reach != Reach::DenyOnly);
-    if analysis.segments.iter().any(|segment| segment.call.nature == Nature::Destroys) {
-        return Classification::Deny;
-    }
-    let reads = analysis.is_understood()
-        && analysis.written().next().is_some()
-        && counted().all(|segment| segment.call.nature == Nature::Reads && segment.redirects.is_empty())
-        && analysis.redirects.is_empty();
-    if reads { Classification::Safe } else { Classification::Ask }
+/// Where and how a command line would run.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Scene<'a> {
+    pub(crate) roots: &'a [PathBuf],
+    pub(crate) workdir: &'a Path,
+    pub(crate) home: Option<&'a Path>,
+    pub(crate) kind: CommandKind,
 }
+
+/// What was found about a command line.
+#[derive(Clone, Debug)]
+pub(crate) struct Finding<'a> {
+    pub(crate) classification: Classification,
+    /// The command that makes it so.
+    segment: Option<&'a Segment>,
+    why: Cow<'a, str>,
+}
+
+impl Finding<'_> {
+    /// The reason, for a person. Made only for what is shown.
+    pub(crate) fn reason(&self) -> String {
+        match self.segment {
+            Some(segment) => format!("`{}`: {}", crate::visible(&segment.text), self.why),
+            None => self.why.clone().into_owned(),
+        }
+    }
+}
+
+/// Classifies a command line; segments that are `settled` were allowed by a rule and need not be known to read.
+pub(crate) fn classify<'a>(
+    analysis: &'a CommandAnalysis,
+    scene: &Scene<'_>,
+    settled: &dyn Fn(usize) -> bool,
+) -> Finding<'a> {
+    let catastrophe = ruin::find(analysis, scene).or_else(|| feeds::find(analysis));
+    if let Some((segment, why)) = catastrophe {
+        return Finding { classification: Classification::Deny, segment, why };
+    }
+    match reads::obstacle(analysis, scene, settled) {
+        Some((segment, why)) => Finding { classification: Classification::Ask, segment, why },
+        None => Finding {
+            classification: Classification::Safe,
+            segment: None,
+            why: Cow::Borrowed("every command only reads"),
+        },
+    }
+}
+
+/// A command, if it is one that makes it so, and why.
+type Reason<'a> = (Option<&'a Segment>, Cow<'a, str>);
