@@ -14,6 +14,7 @@ use tool_api::{
 
 use crate::analysis::CommandAnalysis;
 use crate::approvals::Approvals;
+use crate::audit::{Audit, Decider, Outcome, Record};
 use crate::explain::{Policy, decide};
 use crate::judge::is_harmless;
 use crate::offer::offer;
@@ -32,14 +33,15 @@ pub struct Gate {
     policy: Arc<Policy>,
     approvals: Arc<Approvals>,
     approver: Arc<dyn Approver>,
+    audit: Option<Arc<dyn Audit>>,
     limit: Duration,
 }
 
 /// What the policy says before anybody is asked.
 #[derive(Debug)]
 enum Opening {
-    Allow,
-    Deny { reason: String, hint: Option<&'static str> },
+    Allow { by: Decider, reason: String },
+    Deny { by: Decider, reason: String, hint: Option<&'static str> },
     Ask { reason: String, always: Vec<String> },
 }
 
@@ -48,7 +50,7 @@ impl Gate {
     #[must_use]
     pub fn new(chat: ChatId, policy: Arc<Policy>, approver: Arc<dyn Approver>) -> Self {
         let approvals = Arc::new(Approvals::new());
-        Self { chat, policy, approvals, approver, limit: LONGEST_QUESTION }
+        Self { chat, policy, approvals, approver, audit: None, limit: LONGEST_QUESTION }
     }
 
     /// Sets how long a question may stay open; default 24 hours. After it the effect is denied.
@@ -65,6 +67,13 @@ impl Gate {
         self
     }
 
+    /// Sets where every decision and effect is written down. What cannot be written down is denied.
+    #[must_use]
+    pub fn with_audit(mut self, audit: Arc<dyn Audit>) -> Self {
+        self.audit = Some(audit);
+        self
+    }
+
     /// What was approved in this chat.
     #[must_use]
     pub fn approvals(&self) -> &Approvals {
@@ -76,7 +85,10 @@ impl Gate {
             Effect::Command(effect) => self.open_command(effect, request),
             Effect::Edit(effect) => self.open_edit(effect, request),
             Effect::Read(effect) => self.open_read(effect, request),
-            _ => Opening::Deny { reason: "this policy does not know what would be done".into(), hint: None },
+            _ => {
+                let reason = "this policy does not know what would be done".into();
+                Opening::Deny { by: Decider::Policy, reason, hint: None }
+            }
         }
     }
 
@@ -88,7 +100,7 @@ impl Gate {
         if judgement.decision == Decision::Deny {
             let hint = (effect.kind == CommandKind::Interactive && crate::bare_shell(&analysis).is_some())
                 .then_some("start the program itself, or run `bash -c '...'` with the whole command");
-            return Opening::Deny { reason: judgement.reason, hint };
+            return Opening::Deny { by: judgement.by(), reason: judgement.reason, hint };
         }
         let always = offer(&analysis, &judgement);
         let beyond_rules = typed_into(effect)
@@ -96,7 +108,11 @@ impl Gate {
             .or_else(|| law.outside.directory(&effect.workdir));
         match (beyond_rules, judgement.decision) {
             (Some(reason), _) => Opening::Ask { reason, always: Vec::new() },
-            (None, Decision::Allow) => Opening::Allow,
+            (None, Decision::Allow) => {
+                // Made for the audit alone, since nobody else is told.
+                let reason = if self.audit.is_some() { judgement.reasons(&analysis) } else { String::new() };
+                Opening::Allow { by: judgement.by(), reason }
+            }
             (None, _) => {
                 // A pattern that would not change the answer is not offered.
                 let helps = !always.is_empty() && {
@@ -116,8 +132,8 @@ impl Gate {
         let law = self.policy.law(request.workspace.roots(), request.workspace.root(), &approvals);
         let judged = law.edit(&effect.path);
         match judged.decision {
-            Decision::Deny => Opening::Deny { reason: judged.reason, hint: None },
-            Decision::Allow => Opening::Allow,
+            Decision::Deny => Opening::Deny { by: judged.by, reason: judged.reason, hint: None },
+            Decision::Allow => Opening::Allow { by: judged.by, reason: judged.reason },
             Decision::Ask => Opening::Ask { reason: judged.reason, always: judged.always.into_iter().collect() },
         }
     }
@@ -126,8 +142,8 @@ impl Gate {
         let law = self.policy.law(request.workspace.roots(), request.workspace.root(), &[]);
         let judged = law.read(effect.path.as_deref(), &effect.what);
         match judged.decision {
-            Decision::Deny => Opening::Deny { reason: judged.reason, hint: None },
-            Decision::Allow => Opening::Allow,
+            Decision::Deny => Opening::Deny { by: judged.by, reason: judged.reason, hint: None },
+            Decision::Allow => Opening::Allow { by: judged.by, reason: judged.reason },
             Decision::Ask => Opening::Ask { reason: judged.reason, always: Vec::new() },
         }
     }
@@ -176,6 +192,58 @@ impl Gate {
         answer
     }
 
+    async fn decide(&self, request: &PermissionRequest) -> Outcome {
+        let failed = |reason: &str| Outcome::denied(Decider::Failed, Denied::new(DeniedKind::Failed, reason));
+        if request.chat != self.chat {
+            return failed("the request is of another chat");
+        }
+        if request.cancel.is_cancelled() {
+            let denied = Denied::new(DeniedKind::Cancelled, "the call was cancelled");
+            return Outcome::denied(Decider::Cancelled, denied);
+        }
+        let Ok(opening) = catch_unwind(AssertUnwindSafe(|| self.open(request))) else {
+            return failed("the policy failed");
+        };
+        let (reason, always) = match opening {
+            Opening::Allow { by, reason } => return Outcome::allowed(by, reason, Vec::new()),
+            Opening::Deny { by, reason, hint } => {
+                tracing::info!(tool = %request.tool, %reason, "denied");
+                let denied = Denied::new(DeniedKind::Forbidden, reason);
+                return Outcome::denied(by, hint.into_iter().fold(denied, Denied::with_hint));
+            }
+            Opening::Ask { reason, always } => (reason, always),
+        };
+        let Some(prompt) = self.prompt(request, reason.clone(), always.clone()) else {
+            return failed("there is no question for this effect");
+        };
+        match self.answer(prompt, request).await {
+            Ok(Answer::Once) => Outcome::allowed(Decider::Once, reason, Vec::new()),
+            Ok(Answer::Always) => Outcome::allowed(Decider::Always, reason, always),
+            Ok(Answer::Reject { feedback }) => {
+                self.approvals.reject_open();
+                let denied = Denied::new(DeniedKind::Rejected, "the person rejected it");
+                let feedback = feedback.filter(|text| !text.trim().is_empty());
+                Outcome::denied(Decider::Reject, feedback.into_iter().fold(denied, Denied::with_feedback))
+            }
+            Ok(Answer::NoAnswer { reason: why }) => {
+                let denied = Denied::new(DeniedKind::NoAnswer, format!("it needs an approval ({reason}), and {why}"));
+                Outcome::denied(Decider::NoAnswer, denied)
+            }
+            Ok(Answer::Suspended) => {
+                let denied = Denied::new(DeniedKind::Suspended, "the person is asked before this call is run again");
+                Outcome::denied(Decider::Suspended, denied)
+            }
+            Err(denied) => {
+                let by = match denied.kind() {
+                    DeniedKind::Cancelled => Decider::Cancelled,
+                    DeniedKind::Rejected => Decider::Reject,
+                    _ => Decider::NoAnswer,
+                };
+                Outcome::denied(by, denied)
+            }
+        }
+    }
+
     fn remember(&self, effect: &Effect, always: &[String]) {
         let patterns = always.iter().filter_map(|text| Pattern::new(text, None).ok());
         match effect {
@@ -189,50 +257,15 @@ impl Gate {
 #[async_trait]
 impl Permission for Gate {
     async fn ask(&self, request: PermissionRequest) -> Result<Grant, Denied> {
-        if request.chat != self.chat {
-            return Err(Denied::new(DeniedKind::Failed, "the request is of another chat"));
-        }
-        if request.cancel.is_cancelled() {
-            return Err(Denied::new(DeniedKind::Cancelled, "the call was cancelled"));
-        }
-        let opening = catch_unwind(AssertUnwindSafe(|| self.open(&request)))
-            .map_err(|_| Denied::new(DeniedKind::Failed, "the policy failed"))?;
-        let (reason, always) = match opening {
-            Opening::Allow => return Ok(Grant::new()),
-            Opening::Deny { reason, hint } => {
-                tracing::info!(tool = %request.tool, %reason, "denied");
-                let denied = Denied::new(DeniedKind::Forbidden, reason);
-                return Err(match hint {
-                    Some(hint) => denied.with_hint(hint),
-                    None => denied,
-                });
-            }
-            Opening::Ask { reason, always } => (reason, always),
+        let record = self.audit.as_ref().map(|audit| Record::new(audit, &request));
+        let outcome = self.decide(&request).await;
+        let always = outcome.always.clone();
+        let grant = match record {
+            Some(record) => record.close(outcome)?,
+            None => outcome.result?,
         };
-        let Some(prompt) = self.prompt(&request, reason.clone(), always.clone()) else {
-            return Err(Denied::new(DeniedKind::Failed, "there is no question for this effect"));
-        };
-        match self.answer(prompt, &request).await? {
-            Answer::Once => Ok(Grant::new()),
-            Answer::Always => {
-                self.remember(&request.effect, &always);
-                Ok(Grant::new())
-            }
-            Answer::Reject { feedback } => {
-                self.approvals.reject_open();
-                let denied = Denied::new(DeniedKind::Rejected, "the person rejected it");
-                Err(match feedback.filter(|text| !text.trim().is_empty()) {
-                    Some(feedback) => denied.with_feedback(feedback),
-                    None => denied,
-                })
-            }
-            Answer::NoAnswer { reason: why } => {
-                Err(Denied::new(DeniedKind::NoAnswer, format!("it needs an approval ({reason}), and {why}")))
-            }
-            Answer::Suspended => {
-                Err(Denied::new(DeniedKind::Suspended, "the person is asked before this call is run again"))
-            }
-        }
+        self.remember(&request.effect, &always);
+        Ok(grant)
     }
 }
 
@@ -252,6 +285,7 @@ fn changed_environment(effect: &CommandEffect) -> Option<String> {
 #[derive(Clone, Debug)]
 pub(crate) struct PathJudgement {
     pub(crate) decision: Decision,
+    pub(crate) by: Decider,
     pub(crate) reason: String,
     pub(crate) always: Option<String>,
 }
@@ -264,12 +298,13 @@ impl crate::judge::Law<'_> {
         if judged.decision == Decision::Ask
             && self.approvals.iter().any(|pattern| names.exact.iter().any(|name| pattern.matches(name)))
         {
-            judged.decision = Decision::Allow;
+            (judged.decision, judged.by) = (Decision::Allow, Decider::Chat);
+            judged.reason = format!("`{}` was allowed for this chat", path.display());
         }
         if judged.decision != Decision::Deny
             && let Some(reason) = self.outside.directory(path)
         {
-            judged = PathJudgement { decision: Decision::Ask, reason, always: None };
+            judged = PathJudgement { decision: Decision::Ask, by: Decider::Rule, reason, always: None };
         }
         judged
     }
@@ -294,10 +329,17 @@ impl crate::judge::Law<'_> {
         match rule {
             Some(rule) => PathJudgement {
                 decision: rule.decision,
+                by: Decider::Rule,
                 reason: format!("`{shown}`: {} says {}", rule.origin, rule.decision),
                 always,
             },
-            None => PathJudgement { decision: otherwise, reason: format!("no rule allows `{shown}`"), always },
+            None => {
+                let reason = match otherwise {
+                    Decision::Allow => format!("no rule is about `{shown}`"),
+                    _ => format!("no rule allows `{shown}`"),
+                };
+                PathJudgement { decision: otherwise, by: Decider::Rule, reason, always }
+            }
         }
     }
 }

@@ -6,6 +6,7 @@
 
 mod analysis;
 mod approvals;
+mod audit;
 mod bare_shell;
 mod explain;
 mod gate;
@@ -24,6 +25,7 @@ pub use analysis::{
 };
 pub use approvals::Approvals;
 pub use async_trait::async_trait;
+pub use audit::{Audit, AuditError, AuditEvent, AuditWhat, Decider};
 pub use bare_shell::bare_shell;
 pub use explain::{ExplainedSegment, Explanation, Policy};
 pub use gate::Gate;

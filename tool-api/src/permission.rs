@@ -133,6 +133,9 @@ pub trait Condition: Debug + Send + Sync {
     fn check_started(&self) -> Result<(), Denied> {
         Ok(())
     }
+
+    /// Learns that a condition of the same grant does not hold, so that the effect does not happen or is taken back.
+    fn refused(&self, _denied: &Denied) {}
 }
 
 /// The directory that a granted command starts in.
@@ -210,7 +213,7 @@ impl Grant {
     /// # Errors
     /// The first condition that does not hold; the effect must not happen.
     pub fn check(&self) -> Result<(), Denied> {
-        self.conditions.iter().try_for_each(|condition| condition.check())
+        self.each(|condition| condition.check())
     }
 
     /// Checks every condition right after the command was started.
@@ -218,7 +221,13 @@ impl Grant {
     /// # Errors
     /// The first condition that does not hold; the command must be stopped at once.
     pub fn check_started(&self) -> Result<(), Denied> {
-        self.conditions.iter().try_for_each(|condition| condition.check_started())
+        self.each(|condition| condition.check_started())
+    }
+
+    fn each(&self, check: impl Fn(&dyn Condition) -> Result<(), Denied>) -> Result<(), Denied> {
+        self.conditions.iter().try_for_each(|condition| check(&**condition)).inspect_err(|denied| {
+            self.conditions.iter().for_each(|condition| condition.refused(denied));
+        })
     }
 }
 
