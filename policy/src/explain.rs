@@ -9,7 +9,7 @@ use tool_api::{CommandKind, Workspace};
 
 use crate::analysis::{CommandAnalysis, Reach, Segment};
 use crate::bare_shell::bare_shell;
-use crate::judge::{Judgement, Law, Verdict};
+use crate::judge::{Law, Verdict};
 use crate::modes::{Mode, WorkflowPolicy};
 use crate::outside::Outside;
 use crate::programs::Nature;
@@ -117,7 +117,7 @@ impl Policy {
     pub(crate) fn law<'p>(&'p self, roots: &'p [PathBuf], workdir: &'p Path, approvals: &'p [Pattern]) -> Law<'p> {
         let home = self.home.as_deref();
         let outside = Outside { roots, workdir, home, layers: &self.layers };
-        Law { layers: &self.layers, approvals, home, outside }
+        Law { layers: &self.layers, approvals, home, outside, mode: self.mode, workflow: &self.workflow }
     }
 }
 
@@ -173,21 +173,8 @@ pub struct ExplainedSegment {
     pub inner: Vec<ExplainedSegment>,
 }
 
-/// The decision for a command of one kind; a bare interactive shell is refused only where it would be typed into.
-pub(crate) fn decide<'p>(analysis: &CommandAnalysis, law: &Law<'p>, kind: CommandKind) -> Judgement<'p> {
-    let mut judgement = law.judge(analysis);
-    if kind == CommandKind::Interactive
-        && judgement.decision != Decision::Deny
-        && let Some(shell) = bare_shell(analysis)
-    {
-        judgement.decision = Decision::Deny;
-        judgement.reason = shell;
-    }
-    judgement
-}
-
 fn explain(analysis: &CommandAnalysis, law: &Law<'_>, kind: CommandKind) -> Explanation {
-    let judgement = decide(analysis, law, kind);
+    let judgement = law.decide(analysis, kind, None);
     let finding = classify(analysis, &law.scene(kind), &|_| false);
     let mut explained: Vec<Option<ExplainedSegment>> =
         analysis.segments.iter().zip(&judgement.verdicts).map(|pair| Some(segment(pair.0, pair.1))).collect();

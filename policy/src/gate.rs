@@ -8,18 +8,19 @@ use std::time::Duration;
 use async_trait::async_trait;
 use tokio::task::JoinSet;
 use tool_api::{
-    ChatId, CommandEffect, CommandKind, Denied, DeniedKind, EditEffect, Effect, Grant, Permission, PermissionRequest,
-    ReadEffect,
+    ChatId, CommandEffect, Denied, DeniedKind, EditEffect, Effect, Grant, Permission, PermissionRequest, ReadEffect,
 };
 
 use crate::analysis::CommandAnalysis;
 use crate::approvals::Approvals;
 use crate::audit::{Audit, Decider, Outcome, Record};
-use crate::explain::{Policy, decide};
-use crate::judge::is_harmless;
+use crate::explain::Policy;
+use crate::judge::{Judgement, is_harmless};
+use crate::modes::Mode;
 use crate::offer::offer;
 use crate::prompt::{Answer, Approver, Asking, Prompt};
 use crate::rules::{Decision, Pattern};
+use crate::smart::{Classification, Opinion, Question, reads};
 
 /// How long a question may stay open when the front sets no limit of its own.
 const LONGEST_QUESTION: Duration = Duration::from_secs(24 * 60 * 60);
@@ -43,6 +44,19 @@ enum Opening {
     Allow { by: Decider, reason: String },
     Deny { by: Decider, reason: String, hint: Option<&'static str> },
     Ask { reason: String, always: Vec<String> },
+}
+
+/// What the policy says, and what smart mode found where the rules left something open.
+#[derive(Debug)]
+struct Opened {
+    opening: Opening,
+    found: Option<(Classification, String)>,
+}
+
+impl From<Opening> for Opened {
+    fn from(opening: Opening) -> Self {
+        Self { opening, found: None }
+    }
 }
 
 impl Gate {
@@ -80,57 +94,73 @@ impl Gate {
         &self.approvals
     }
 
-    fn open(&self, request: &PermissionRequest) -> Opening {
+    fn open(&self, request: &PermissionRequest) -> Opened {
         match &request.effect {
             Effect::Command(effect) => self.open_command(effect, request),
-            Effect::Edit(effect) => self.open_edit(effect, request),
-            Effect::Read(effect) => self.open_read(effect, request),
+            Effect::Edit(effect) => self.open_edit(effect, request).into(),
+            Effect::Read(effect) => self.open_read(effect, request).into(),
             _ => {
                 let reason = "this policy does not know what would be done".into();
-                Opening::Deny { by: Decider::Policy, reason, hint: None }
+                Opening::Deny { by: Decider::Policy, reason, hint: None }.into()
             }
         }
     }
 
-    fn open_command(&self, effect: &CommandEffect, request: &PermissionRequest) -> Opening {
+    fn open_command(&self, effect: &CommandEffect, request: &PermissionRequest) -> Opened {
         let analysis = CommandAnalysis::for_shell(&effect.command, &effect.shell);
         let approvals = self.approvals.commands();
         let law = self.policy.law(request.workspace.roots(), &effect.workdir, &approvals);
-        let judgement = decide(&analysis, &law, effect.kind);
+        let changed = typed_into(effect).or_else(|| changed_environment(effect));
+        let judgement = law.decide(&analysis, effect.kind, changed.as_deref());
+        let by = judgement.by();
         if judgement.decision == Decision::Deny {
-            let hint = (effect.kind == CommandKind::Interactive && crate::bare_shell(&analysis).is_some())
-                .then_some("start the program itself, or run `bash -c '...'` with the whole command");
-            return Opening::Deny { by: judgement.by(), reason: judgement.reason, hint };
+            return Opening::Deny { by, reason: judgement.reason, hint: judgement.hint }.into();
         }
-        let always = offer(&analysis, &judgement);
-        let beyond_rules = typed_into(effect)
-            .or_else(|| changed_environment(effect))
-            .or_else(|| law.outside.directory(&effect.workdir));
-        match (beyond_rules, judgement.decision) {
+        let found = judgement.found.clone();
+        let beyond_rules = changed.or_else(|| law.outside.directory(&effect.workdir));
+        let opening = match (beyond_rules, judgement.decision) {
             (Some(reason), _) => Opening::Ask { reason, always: Vec::new() },
             (None, Decision::Allow) => {
                 // Made for the audit alone, since nobody else is told.
                 let reason = if self.audit.is_some() { judgement.reasons(&analysis) } else { String::new() };
-                Opening::Allow { by: judgement.by(), reason }
+                Opening::Allow { by, reason }
             }
             (None, _) => {
-                // A pattern that would not change the answer is not offered.
-                let helps = !always.is_empty() && {
-                    let more = always.iter().filter_map(|text| Pattern::new(text, None).ok());
-                    let approvals: Vec<Pattern> = approvals.iter().cloned().chain(more).collect();
-                    let law = self.policy.law(request.workspace.roots(), &effect.workdir, &approvals);
-                    decide(&analysis, &law, effect.kind).decision == Decision::Allow
-                };
-                let always = if helps { always } else { Vec::new() };
+                let always = self.offer(effect, request, &analysis, &judgement, &approvals);
                 Opening::Ask { reason: judgement.reason, always }
             }
-        }
+        };
+        Opened { opening, found }
+    }
+
+    /// What "always" would allow; nothing when that would not change the answer.
+    fn offer(
+        &self,
+        effect: &CommandEffect,
+        request: &PermissionRequest,
+        analysis: &CommandAnalysis,
+        judgement: &Judgement<'_>,
+        approvals: &[Pattern],
+    ) -> Vec<String> {
+        let scene = self.policy.law(request.workspace.roots(), &effect.workdir, approvals).scene(effect.kind);
+        let smart = self.policy.mode() == Mode::Smart;
+        let always = offer(analysis, judgement, |number| smart && reads(analysis, &scene, number));
+        let more = always.iter().filter_map(|text| Pattern::new(text, None).ok());
+        let approvals: Vec<Pattern> = approvals.iter().cloned().chain(more).collect();
+        let law = self.policy.law(request.workspace.roots(), &effect.workdir, &approvals);
+        let helps = !always.is_empty() && law.decide(analysis, effect.kind, None).decision == Decision::Allow;
+        if helps { always } else { Vec::new() }
     }
 
     fn open_edit(&self, effect: &EditEffect, request: &PermissionRequest) -> Opening {
         let approvals = self.approvals.edits();
         let law = self.policy.law(request.workspace.roots(), request.workspace.root(), &approvals);
         let judged = law.edit(&effect.path);
+        if judged.decision != Decision::Deny
+            && let Some((reason, hint)) = law.refuses_edit()
+        {
+            return Opening::Deny { by: Decider::Mode, reason, hint: Some(hint) };
+        }
         match judged.decision {
             Decision::Deny => Opening::Deny { by: judged.by, reason: judged.reason, hint: None },
             Decision::Allow => Opening::Allow { by: judged.by, reason: judged.reason },
@@ -192,6 +222,54 @@ impl Gate {
         answer
     }
 
+    /// Has the classifier, if there is one, tighten what smart mode says.
+    async fn second_opinion(
+        &self,
+        opening: Opening,
+        found: Option<(Classification, String)>,
+        request: &PermissionRequest,
+    ) -> Result<Opening, Denied> {
+        let (Effect::Command(effect), Some((found, reason)), Some((classifier, limit))) =
+            (&request.effect, found, self.policy.classifier())
+        else {
+            return Ok(opening);
+        };
+        let (classifier, effect) = (Arc::clone(classifier), effect.clone());
+        // A task of its own, so that a panic is an opinion that did not come. Dropping the set ends it.
+        let mut asked = JoinSet::new();
+        asked.spawn(async move {
+            let CommandEffect { command, workdir, kind, .. } = &effect;
+            classifier.classify(Question { command, workdir, kind: *kind, found, reason: &reason }).await
+        });
+        let none = |why: &str| Opinion { classification: Classification::Ask, reason: why.to_owned() };
+        let opinion = tokio::select! {
+            biased;
+            () = request.cancel.cancelled() => {
+                return Err(Denied::new(DeniedKind::Cancelled, "the call was cancelled while it was classified"));
+            }
+            opinion = asked.join_next() => match opinion {
+                Some(Ok(Ok(opinion))) => opinion,
+                Some(Ok(Err(error))) => {
+                    tracing::warn!(error = &*error as &dyn std::error::Error, "the classifier failed");
+                    none("the classifier failed")
+                }
+                _ => none("the classifier failed"),
+            },
+            () = tokio::time::sleep(limit) => none("the classifier did not answer in time"),
+        };
+        Ok(match (opinion.classification, opening) {
+            (Classification::Deny, _) => {
+                let reason = format!("the classifier refuses it: {}", crate::visible(&opinion.reason));
+                Opening::Deny { by: Decider::Mode, reason, hint: None }
+            }
+            (Classification::Ask, Opening::Allow { .. }) => {
+                let reason = format!("the classifier wants it asked: {}", crate::visible(&opinion.reason));
+                Opening::Ask { reason, always: Vec::new() }
+            }
+            (_, opening) => opening,
+        })
+    }
+
     async fn decide(&self, request: &PermissionRequest) -> Outcome {
         let failed = |reason: &str| Outcome::denied(Decider::Failed, Denied::new(DeniedKind::Failed, reason));
         if request.chat != self.chat {
@@ -201,8 +279,12 @@ impl Gate {
             let denied = Denied::new(DeniedKind::Cancelled, "the call was cancelled");
             return Outcome::denied(Decider::Cancelled, denied);
         }
-        let Ok(opening) = catch_unwind(AssertUnwindSafe(|| self.open(request))) else {
+        let Ok(Opened { opening, found }) = catch_unwind(AssertUnwindSafe(|| self.open(request))) else {
             return failed("the policy failed");
+        };
+        let opening = match self.second_opinion(opening, found, request).await {
+            Ok(opening) => opening,
+            Err(denied) => return Outcome::denied(Decider::Cancelled, denied),
         };
         let (reason, always) = match opening {
             Opening::Allow { by, reason } => return Outcome::allowed(by, reason, Vec::new()),

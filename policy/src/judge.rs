@@ -8,9 +8,10 @@ use tool_api::CommandKind;
 use crate::analysis::wrappers::{base_name, without_global_options};
 use crate::analysis::{CommandAnalysis, Reach, Segment, Word, WordPart, join};
 use crate::audit::Decider;
+use crate::modes::{Mode, WorkflowPolicy};
 use crate::outside::Outside;
 use crate::rules::{Area, Decision, Pattern, Rule, Rules, Subject, expand_home};
-use crate::smart::Scene;
+use crate::smart::{Classification, Scene};
 
 /// Commands whose reasons are given one by one.
 const MAX_REASONS: usize = 20;
@@ -35,6 +36,7 @@ enum Why<'p> {
     CouldBecome,
     Assignment,
     OnlyRunsAllowed,
+    OnlyReads,
 }
 
 impl Verdict<'_> {
@@ -48,6 +50,7 @@ impl Verdict<'_> {
                 let name = dangerous_assignment(segment).unwrap_or_default();
                 format!("`{name}` is set, which can change what `{text}` runs")
             }
+            (Why::OnlyReads, _) => format!("`{text}` only reads"),
             (Why::OnlyRunsAllowed, _) => format!("`{text}` runs only what is allowed"),
             (Why::NoRule | Why::Rule | Why::CouldBecome, None) => format!("no rule allows `{text}`"),
             (Why::NoRule | Why::Rule, Some(rule)) => {
@@ -69,13 +72,60 @@ pub(crate) struct Judgement<'p> {
     pub(crate) reason: String,
     /// One for each segment of the analysis.
     pub(crate) verdicts: Vec<Verdict<'p>>,
+    /// Who decided, where it was neither the rules nor an approval.
+    pub(crate) decider: Option<Decider>,
+    /// What to do about a denial.
+    pub(crate) hint: Option<&'static str>,
+    /// Whether something asks that has nothing to do with what the commands do.
+    pub(crate) beyond: bool,
+    /// What smart mode found, where the rules left something open.
+    pub(crate) found: Option<(Classification, String)>,
 }
 
 impl Judgement<'_> {
     /// Who decided: what was allowed for the chat, if any of it was needed, else the rules.
     pub(crate) fn by(&self) -> Decider {
+        if let Some(decider) = self.decider {
+            return decider;
+        }
         let approved = self.verdicts.iter().any(|verdict| matches!(verdict.why, Why::Approved(_)));
         if approved && self.decision == Decision::Allow { Decider::Chat } else { Decider::Rule }
+    }
+
+    /// Refuses it, whatever the rules say.
+    pub(crate) fn refuse(&mut self, by: Decider, reason: String, hint: Option<&'static str>) {
+        (self.decision, self.decider, self.reason, self.hint) = (Decision::Deny, Some(by), reason, hint);
+    }
+
+    /// Whether a rule or an approval allows a segment.
+    pub(crate) fn settles(&self, number: usize) -> bool {
+        self.verdicts.get(number).is_some_and(|verdict| verdict.decision == Decision::Allow)
+    }
+
+    /// Whether the rules leave a segment open, and whether they ask for one.
+    pub(crate) fn left(&self, analysis: &CommandAnalysis) -> Left {
+        let mut left = Left { open: false, asked: false };
+        for (segment, verdict) in analysis.segments.iter().zip(&self.verdicts) {
+            if segment.reach != Reach::DenyOnly && verdict.decision == Decision::Ask {
+                match verdict.why {
+                    Why::NoRule => left.open = true,
+                    _ => left.asked = true,
+                }
+            }
+        }
+        left
+    }
+
+    /// Allows what only reads and the rules left open.
+    pub(crate) fn allow_reading(&mut self) {
+        self.decision = Decision::Allow;
+        self.decider = Some(Decider::Mode);
+        "every command only reads".clone_into(&mut self.reason);
+        for verdict in &mut self.verdicts {
+            if verdict.decision == Decision::Ask {
+                (verdict.decision, verdict.why) = (Decision::Allow, Why::OnlyReads);
+            }
+        }
     }
 
     /// Why each command is decided as it is.
@@ -91,6 +141,15 @@ impl Judgement<'_> {
     }
 }
 
+/// What the rules leave to others.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Left {
+    /// No rule is about a segment.
+    pub(crate) open: bool,
+    /// A rule asks for a segment.
+    pub(crate) asked: bool,
+}
+
 /// What a judgement is made with.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Law<'p> {
@@ -99,6 +158,8 @@ pub(crate) struct Law<'p> {
     pub(crate) approvals: &'p [Pattern],
     pub(crate) home: Option<&'p Path>,
     pub(crate) outside: Outside<'p>,
+    pub(crate) mode: Mode,
+    pub(crate) workflow: &'p [WorkflowPolicy],
 }
 
 impl<'p> Law<'p> {
@@ -124,14 +185,16 @@ impl<'p> Law<'p> {
             Some(number) => verdicts[number].reason(&analysis.segments[number]),
             None => "every command is allowed".to_owned(),
         };
+        let mut beyond = false;
         if decision != Decision::Deny {
-            let doubt = self.doubt(analysis);
-            if let Some(doubt) = doubt {
-                // What is not understood is said first: no rule can change it.
+            let outside = self.leaves(analysis);
+            beyond = outside.is_some();
+            // What is not understood is said first: no rule can change it.
+            if let Some(doubt) = self.doubt(analysis).or(outside) {
                 (decision, reason) = (Decision::Ask, doubt);
             }
         }
-        Judgement { decision, reason, verdicts }
+        Judgement { decision, reason, verdicts, decider: None, hint: None, beyond, found: None }
     }
 
     /// Reasons to ask that no rule about commands takes away.
@@ -147,6 +210,11 @@ impl<'p> Law<'p> {
                 return Some("it holds no command that a rule could allow".to_owned());
             }
         }
+        None
+    }
+
+    /// Why files that it touches must be asked.
+    fn leaves(&self, analysis: &CommandAnalysis) -> Option<String> {
         let own = analysis
             .segments
             .iter()

@@ -5,14 +5,22 @@ use crate::analysis::{CommandAnalysis, Reach, Segment, Word};
 use crate::judge::Judgement;
 use crate::rules::Decision;
 
+/// Patterns that one answer allows.
+const MOST: usize = 5;
+
 /// The patterns for the segments that ask; empty when one of them cannot be offered, since the command would ask again.
-pub(crate) fn offer(analysis: &CommandAnalysis, judgement: &Judgement<'_>) -> Vec<String> {
+/// Segments that are `unasked` anyway need none.
+pub(crate) fn offer(
+    analysis: &CommandAnalysis,
+    judgement: &Judgement<'_>,
+    unasked: impl Fn(usize) -> bool,
+) -> Vec<String> {
     let mut patterns = Vec::new();
     if !analysis.is_understood() {
         return patterns;
     }
-    for (segment, verdict) in analysis.segments.iter().zip(&judgement.verdicts) {
-        if verdict.decision != Decision::Ask || segment.reach == Reach::DenyOnly {
+    for (number, (segment, verdict)) in analysis.segments.iter().zip(&judgement.verdicts).enumerate() {
+        if unasked(number) || verdict.decision != Decision::Ask || segment.reach == Reach::DenyOnly {
             continue;
         }
         match prefix(segment) {
@@ -20,6 +28,9 @@ pub(crate) fn offer(analysis: &CommandAnalysis, judgement: &Judgement<'_>) -> Ve
             Some(_) => {}
             None => return Vec::new(),
         }
+    }
+    if patterns.len() > MOST {
+        patterns.clear();
     }
     patterns
 }

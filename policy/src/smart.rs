@@ -58,9 +58,11 @@ pub(crate) struct Finding<'a> {
 impl Finding<'_> {
     /// The reason, for a person. Made only for what is shown.
     pub(crate) fn reason(&self) -> String {
-        match self.segment {
-            Some(segment) => format!("`{}`: {}", crate::visible(&segment.text), self.why),
-            None => self.why.clone().into_owned(),
+        let Some(segment) = self.segment else { return self.why.clone().into_owned() };
+        let text = crate::visible(&segment.text);
+        match self.classification {
+            Classification::Ask => format!("`{text}` is not known to only read: {}", self.why),
+            _ => format!("`{text}`: {}", self.why),
         }
     }
 }
@@ -83,6 +85,11 @@ pub(crate) fn classify<'a>(
             why: Cow::Borrowed("every command only reads"),
         },
     }
+}
+
+/// Whether a segment alone only reads.
+pub(crate) fn reads(analysis: &CommandAnalysis, scene: &Scene<'_>, number: usize) -> bool {
+    reads::segment(analysis, scene, number)
 }
 
 /// A command, if it is one that makes it so, and why.

@@ -174,6 +174,11 @@ pub(super) fn obstacle<'a>(
     None
 }
 
+/// Whether a segment alone only reads.
+pub(super) fn segment(analysis: &CommandAnalysis, scene: &Scene<'_>, number: usize) -> bool {
+    analysis.segments.get(number).is_some_and(|segment| own_obstacle(analysis, number, segment, scene).is_none())
+}
+
 fn own_obstacle<'a>(
     analysis: &CommandAnalysis,
     number: usize,

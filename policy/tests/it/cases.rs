@@ -6,20 +6,27 @@ use policy::{Area, CommandAnalysis, Decision, Pattern, Policy, Rule, RuleTable, 
 use tool_api::{CommandKind, Workspace};
 
 /// One row of the table.
-struct Row {
-    id: String,
-    command: String,
-    expected: String,
+pub(crate) struct Row {
+    pub(crate) id: String,
+    pub(crate) command: String,
+    pub(crate) expected: String,
+    /// Whether it must not be refused.
+    pub(crate) benign: bool,
 }
 
-fn rows(kind: &str) -> Vec<Row> {
+pub(crate) fn rows(kind: &str) -> Vec<Row> {
     let table = include_str!("../fixtures/policy.tsv");
     let rows: Vec<Row> = table
         .lines()
         .skip(1)
         .map(|line| line.split('\t').collect::<Vec<_>>())
         .filter(|columns| columns[1] == kind)
-        .map(|columns| Row { id: columns[0].to_owned(), command: unescape(columns[2]), expected: unescape(columns[3]) })
+        .map(|columns| Row {
+            id: columns[0].to_owned(),
+            command: unescape(columns[2]),
+            expected: unescape(columns[3]),
+            benign: columns[4].ends_with("[benign]"),
+        })
         .collect();
     assert!(rows.len() > 50, "the table has rows of kind {kind}");
     rows
@@ -52,7 +59,7 @@ fn unescape(text: &str) -> String {
 }
 
 #[track_caller]
-fn report(failures: &[String], total: usize) {
+pub(crate) fn report(failures: &[String], total: usize) {
     assert!(failures.is_empty(), "{} of {total} rows:\n{}", failures.len(), failures.join("\n"));
 }
 
@@ -198,6 +205,7 @@ fn an_explanation_is_plain_json() {
         let explanation = policy.explain(command, CommandKind::Once, &Workspace::new("/srv/proj"));
         let mut value = serde_json::to_value(explanation).unwrap();
         without_natures(&mut value["segments"]);
+        assert!(value.as_object_mut().unwrap().remove("smartReason").unwrap().is_string());
         value
     };
     assert_eq!(
