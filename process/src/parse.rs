@@ -5,6 +5,7 @@
 //! [`STRING_CAP`] bytes: parameters are parsed by whoever needs them, and the payload of a control string beyond the
 //! cap is counted, not stored.
 
+mod classes;
 mod colours;
 mod csi;
 mod scan;

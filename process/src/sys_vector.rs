@@ -1,4 +1,4 @@
-//! Running a piece of code compiled for the widest vectors that the machine has.
+//! Vectors: running a piece of code compiled for the widest that the machine has, and one bit a byte of a block.
 #![cfg_attr(
     target_arch = "x86_64",
     expect(unsafe_code, reason = "only who has looked may call code compiled for more than the baseline")
@@ -40,4 +40,43 @@ pub(crate) fn widest<R>(work: impl FnOnce() -> R) -> R {
 #[inline]
 pub(crate) fn widest<R>(work: impl FnOnce() -> R) -> R {
     work()
+}
+
+/// One bit for each byte of a block, of each class in turn: ESC, `[`, the parameters of a sequence (0x30 to 0x3B), `m`,
+/// and whatever is no ASCII text.
+#[cfg(target_arch = "x86_64")]
+#[inline]
+pub(crate) fn colour_bits(block: &[u8; 64]) -> [u64; 5] {
+    #[target_feature(enable = "sse2")]
+    #[inline]
+    fn with_sse2(block: &[u8; 64]) -> [u64; 5] {
+        use std::arch::x86_64::{
+            __m128i, _mm_andnot_si128, _mm_cmpeq_epi8, _mm_cmplt_epi8, _mm_loadu_si128, _mm_min_epu8,
+            _mm_movemask_epi8, _mm_or_si128, _mm_set1_epi8, _mm_sub_epi8,
+        };
+        let of = |byte: u8| _mm_set1_epi8(byte.cast_signed());
+        let mut bits = [0; 5];
+        for (n, part) in block.as_chunks::<16>().0.iter().enumerate() {
+            // SAFETY: `part` has the 16 bytes that are read, and they need no alignment.
+            let bytes = unsafe { _mm_loadu_si128(part.as_ptr().cast::<__m128i>()) };
+            let is = |byte| _mm_cmpeq_epi8(bytes, of(byte));
+            let digits = _mm_sub_epi8(bytes, of(0x30));
+            let line_or_tab = _mm_or_si128(is(b'\t'), is(b'\n'));
+            // As signed numbers, the bytes from 0x80 on are below, too.
+            let low = _mm_cmplt_epi8(bytes, of(0x20));
+            let classes = [
+                is(0x1b),
+                is(b'['),
+                _mm_cmpeq_epi8(_mm_min_epu8(digits, of(0x0b)), digits),
+                is(b'm'),
+                _mm_or_si128(_mm_andnot_si128(line_or_tab, low), is(0x7f)),
+            ];
+            for (bits, class) in bits.iter_mut().zip(classes) {
+                *bits |= u64::from(_mm_movemask_epi8(class).cast_unsigned()) << (16 * n);
+            }
+        }
+        bits
+    }
+    // SAFETY: each x86_64 has SSE2.
+    unsafe { with_sse2(block) }
 }

@@ -28,7 +28,7 @@ const LOW: u64 = 0x7f7f_7f7f_7f7f_7f7f;
 const HIGH: u64 = 0x8080_8080_8080_8080;
 
 /// The high bit of every byte of `word` that equals `byte`; exact, no carry crosses a byte.
-const fn equal(word: u64, byte: u8) -> u64 {
+pub(super) const fn equal(word: u64, byte: u8) -> u64 {
     let x = word ^ (ONES * byte as u64);
     !(((x & LOW) + LOW) | x) & HIGH
 }
