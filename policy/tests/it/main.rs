@@ -5,4 +5,5 @@ mod bash;
 mod cases;
 mod gate;
 mod invariants;
+mod programs;
 mod properties;
