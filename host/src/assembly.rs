@@ -1,17 +1,19 @@
 //! Assembles a host from its configuration.
 
 use std::ffi::OsString;
+use std::io;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use tool_api::Tool;
+use tool_api::{NoMask, Tool};
 
 use crate::builtin::{BUILTINS, Shared};
 use crate::settings::{SettingError, SettingErrors};
-use crate::{Host, HostEnv, Registry, RegistryConfig, RegistryError, Settings};
+use crate::{AuditFile, Host, HostEnv, Registry, RegistryConfig, RegistryError, Settings};
 
 /// Why a host could not be assembled.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum AssembleError {
     /// The configuration makes no sense.
@@ -20,6 +22,14 @@ pub enum AssembleError {
     /// A tool cannot be on the bus.
     #[error(transparent)]
     Registry(#[from] RegistryError),
+    /// The audit was asked for and cannot be written.
+    #[error("cannot open the audit file `{path}` (`audit.file`)")]
+    Audit {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        source: Arc<io::Error>,
+    },
 }
 
 /// Makes the tools of this build that the configuration has switched on. Starts nothing.
@@ -56,16 +66,21 @@ impl RegistryConfig {
 
 impl Host {
     /// Assembles the host that the configuration describes. `environment` is what commands inherit from, normally the
-    /// program's own. Starts nothing.
+    /// program's own. Starts nothing; opens the audit file, if there is one.
     ///
     /// # Errors
-    /// A configuration that makes no sense.
+    /// A configuration that makes no sense, or an audit file that cannot be opened.
     pub fn from_settings(
         settings: &Settings,
         environment: impl IntoIterator<Item = (OsString, OsString)>,
     ) -> Result<Self, AssembleError> {
         let registry = Registry::new(builtin_tools(settings)?, RegistryConfig::from_settings(settings))?;
         let shell_env = Arc::new(HostEnv::new(&settings.env, environment));
-        Ok(Self::new(registry).with_policy(settings.policy()).with_shell_env(shell_env))
+        let host = Self::new(registry).with_policy(settings.policy()).with_shell_env(shell_env);
+        let Some(path) = settings.audit.file.clone() else { return Ok(host) };
+        match AuditFile::open(&path, Arc::new(NoMask)) {
+            Ok(audit) => Ok(host.with_audit(Arc::new(audit))),
+            Err(error) => Err(AssembleError::Audit { path, source: Arc::new(error) }),
+        }
     }
 }

@@ -3,12 +3,13 @@
 use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::SystemTime;
 
-use policy::{Gate, NobodyToAsk, Policy};
+use policy::{Audit, Gate, NobodyToAsk, Policy};
 use tokio::sync::RwLock;
 use tool_api::{
-    CancellationToken, ChatId, DenyAll, FixedEnv, NoticeSink, Permission, Scope, ShellEnv, ToolCall, ToolContext,
-    ToolError, ToolErrorKind, ToolOutput, Workspace,
+    CallId, CancellationToken, ChatId, DenyAll, FixedEnv, NoticeSink, Permission, Scope, ShellEnv, ToolCall,
+    ToolContext, ToolError, ToolErrorKind, ToolOutput, Workspace,
 };
 
 use crate::{CallOptions, Chat, Inbox, Registry};
@@ -21,11 +22,15 @@ pub struct Host {
     registry: Registry,
     permission: Rule,
     shell_env: Arc<dyn ShellEnv>,
+    audit: Option<Arc<dyn Audit>>,
     inbox: Arc<Inbox>,
     ending: CancellationToken,
     /// Is read by each call while it runs, so that the end of the host waits for its calls.
     calls: RwLock<()>,
     chats: AtomicU64,
+    /// What the ids of this host's calls begin with, so that those of another run differ.
+    run: String,
+    numbered: AtomicU64,
 }
 
 /// Who decides about effects.
@@ -44,10 +49,13 @@ impl Host {
             registry,
             permission: Rule::Own(Arc::new(DenyAll)),
             shell_env: Arc::new(FixedEnv::default()),
+            audit: None,
             inbox: Arc::new(Inbox::new()),
             ending: CancellationToken::new(),
             calls: RwLock::new(()),
             chats: AtomicU64::new(0),
+            run: run_name(),
+            numbered: AtomicU64::new(0),
         }
     }
 
@@ -63,6 +71,14 @@ impl Host {
     #[must_use]
     pub fn with_policy(mut self, policy: Policy) -> Self {
         self.permission = Rule::Policy(Arc::new(policy));
+        self
+    }
+
+    /// Sets where the decisions of the policy and their effects are written down. Before the first chat is opened. A
+    /// permission of the embedding host keeps its own.
+    #[must_use]
+    pub fn with_audit(mut self, audit: Arc<dyn Audit>) -> Self {
+        self.audit = Some(audit);
         self
     }
 
@@ -91,7 +107,8 @@ impl Host {
             Rule::Own(_) => None,
             Rule::Policy(policy) => {
                 let nobody = Arc::new(NobodyToAsk::new("nobody was asked yet"));
-                Some(Gate::new(id.clone(), Arc::clone(policy), nobody))
+                let gate = Gate::new(id.clone(), Arc::clone(policy), nobody);
+                Some(self.audit.iter().fold(gate, |gate, audit| gate.with_audit(Arc::clone(audit))))
             }
         };
         Arc::new(Chat::new(id, workspace, gate, &self.ending))
@@ -154,7 +171,9 @@ impl Host {
             // A chat of another host.
             (Rule::Policy(_), None) => Arc::new(DenyAll),
         };
+        let number = self.numbered.fetch_add(1, Ordering::Relaxed) + 1;
         ToolContext::deny_all(chat.id().clone(), chat.workspace().root())
+            .with_call(CallId::new(format!("{}-{number}", self.run)))
             .with_workspace(Arc::clone(chat.workspace()))
             .with_permission(permission)
             .with_notices(notices)
@@ -163,4 +182,15 @@ impl Host {
             .with_cancel(cancel)
             .with_wait_limit(options.wait_limit)
     }
+}
+
+/// Names this run of the host: 12 random hexadecimal digits.
+fn run_name() -> String {
+    let mut random = [0; 6];
+    if getrandom::fill(&mut random).is_err() {
+        // Without a source of randomness the time tells runs apart.
+        let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+        random.copy_from_slice(&(since.as_nanos() as u64).to_le_bytes()[..6]);
+    }
+    random.iter().map(|byte| format!("{byte:02x}")).collect()
 }

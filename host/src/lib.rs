@@ -30,6 +30,7 @@
 //! `examples/embed.rs` is a host with a tool and a permission of its own.
 
 mod assembly;
+mod audit;
 mod bound;
 mod builtin;
 mod card;
@@ -47,6 +48,7 @@ pub mod settings;
 mod signals;
 
 pub use assembly::{AssembleError, builtin_tools};
+pub use audit::AuditFile;
 pub use builtin::run_if_requested;
 pub use card::Card;
 pub use chat::{CallOptions, Chat};

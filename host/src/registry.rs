@@ -98,7 +98,7 @@ impl Registry {
     /// By `ctx.cancel`, and by dropping the future.
     pub async fn call(&self, call: ToolCall, ctx: &ToolContext) -> Result<ToolOutput, ToolError> {
         let shown: String = call.name.chars().take(MAX_NAME).collect();
-        let span = tracing::info_span!("call", tool = shown, chat = %ctx.chat, outcome = Empty, duration_ms = Empty);
+        let span = tracing::info_span!("call", id = %ctx.call, tool = shown, chat = %ctx.chat, outcome = Empty, duration_ms = Empty);
         let started = Instant::now();
         let result = self.steps(call, ctx).instrument(span.clone()).await;
         record(&span, &result, started.elapsed());

@@ -47,6 +47,14 @@ pub struct AuditEvent<'a> {
     pub what: AuditWhat<'a>,
 }
 
+impl<'a> AuditEvent<'a> {
+    /// Makes an event of a request.
+    #[must_use]
+    pub fn new(id: &'a str, request: &'a PermissionRequest, what: AuditWhat<'a>) -> Self {
+        Self { id, request, what }
+    }
+}
+
 /// What happened to a request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -186,7 +194,7 @@ impl Record {
     }
 
     fn keep(&self, what: AuditWhat<'_>) -> Result<(), Denied> {
-        self.audit.record(&AuditEvent { id: &self.id, request: &self.request, what }).map_err(|error| {
+        self.audit.record(&AuditEvent::new(&self.id, &self.request, what)).map_err(|error| {
             tracing::error!(call = %self.request.call, %error, "the audit failed");
             Denied::new(DeniedKind::Failed, format!("{error}, and nothing happens that is not written down"))
         })

@@ -273,7 +273,7 @@ fn each_call_is_one_span_with_its_outcome() {
         assert_eq!(spans.1.load(Ordering::SeqCst), 1);
         let fields = spans.0.lock().unwrap().clone();
         let names: Vec<&str> = fields.iter().map(|(name, _)| name.as_str()).collect();
-        assert_eq!(names, ["tool", "chat", "outcome", "duration_ms"], "{fields:?}");
-        assert_eq!(fields[2].1, outcome);
+        assert_eq!(names, ["id", "tool", "chat", "outcome", "duration_ms"], "{fields:?}");
+        assert_eq!(fields[3].1, outcome);
     }
 }

@@ -1,6 +1,8 @@
 //! Tests of the host: the bus, its contract, the program, and the examples.
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+#[cfg(all(unix, feature = "cli", feature = "shell-session"))]
+mod audit;
 mod bus;
 #[cfg(feature = "cli")]
 mod check;

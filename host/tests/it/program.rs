@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use insta::assert_snapshot;
@@ -13,6 +13,7 @@ pub(crate) struct Run {
     args: Vec<String>,
     variables: Vec<(String, String)>,
     input: Vec<u8>,
+    small_files: bool,
 }
 
 /// What came of it; the directory is replaced by `DIR`.
@@ -31,7 +32,13 @@ impl Ran {
 
 impl Run {
     pub(crate) fn new() -> Self {
-        Self { dir: tempfile::tempdir().unwrap(), args: Vec::new(), variables: Vec::new(), input: Vec::new() }
+        Self {
+            dir: tempfile::tempdir().unwrap(),
+            args: Vec::new(),
+            variables: Vec::new(),
+            input: Vec::new(),
+            small_files: false,
+        }
     }
 
     pub(crate) fn args<'a>(mut self, args: impl IntoIterator<Item = &'a str>) -> Self {
@@ -69,8 +76,19 @@ impl Run {
         self
     }
 
+    /// Lets no file grow beyond a kilobyte, as a full disk would.
+    #[cfg(all(unix, feature = "shell-session"))]
+    pub(crate) fn with_small_files(mut self) -> Self {
+        self.small_files = true;
+        self
+    }
+
     fn command(&self) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_toolhost"));
+        let program = env!("CARGO_BIN_EXE_toolhost");
+        let mut command = Command::new(if self.small_files { "sh" } else { program });
+        if self.small_files {
+            command.args(["-c", "trap '' XFSZ; ulimit -f 1; exec \"$@\"", "sh", program]);
+        }
         command
             .args(&self.args)
             .current_dir(self.dir.path())
@@ -85,6 +103,11 @@ impl Run {
     }
 
     pub(crate) fn run(self) -> Ran {
+        self.run_then(|_| ()).0
+    }
+
+    /// Runs, and looks at its directory before that is removed.
+    pub(crate) fn run_then<T>(self, look: impl FnOnce(&Path) -> T) -> (Ran, T) {
         let mut child = self.command().spawn().unwrap();
         // A program that ends before it has read everything is fine.
         let _ = child.stdin.take().unwrap().write_all(&self.input);
@@ -93,7 +116,8 @@ impl Run {
             let dir = self.dir.path().canonicalize().unwrap();
             String::from_utf8(bytes).unwrap().replace(dir.to_str().unwrap(), "DIR")
         };
-        Ran { code: output.status.code(), stdout: text(output.stdout), stderr: text(output.stderr) }
+        let ran = Ran { code: output.status.code(), stdout: text(output.stdout), stderr: text(output.stderr) };
+        (ran, look(self.dir.path()))
     }
 }
 
