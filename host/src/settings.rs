@@ -119,6 +119,8 @@ pub struct Settings {
     /// What the workspace's file tried to loosen.
     pub ignored: Vec<Ignored>,
     mode: Mode,
+    /// The person's mode is `smart` and the workspace's `ask`: what either does not allow is not allowed.
+    reads_asked: bool,
     workflow: Vec<WorkflowPolicy>,
     home: Option<PathBuf>,
     /// All values as they hold, in the order of the defaults.
@@ -167,6 +169,7 @@ impl Settings {
             }
         }
         let mut ignored = Vec::new();
+        let mut reads_asked = false;
         if let Some(root) = &sources.workspace {
             match workspace::file(root) {
                 Ok(Some(layer)) => {
@@ -181,12 +184,14 @@ impl Settings {
                         rules::without_allow(&mut layer, &mut ignored);
                         add_rules(&layer, &mut errors);
                     }
+                    reads_asked = before["mode"] == json!(Mode::Smart) && layer.values.contains_key("mode");
                     figment = figment.merge(layer);
                 }
                 Ok(None) => {}
                 Err(error) => errors.push(error),
             }
         }
+        let asked_by = origin_of(&figment, "mode");
         for layer in variables(&sources.variables).into_iter().chain(flags(&sources.flags)) {
             known::check(&layer, &defaults, &mut errors);
             figment = figment.merge(layer);
@@ -206,6 +211,8 @@ impl Settings {
                 return Err(SettingError::new("audit.file", settings.origin("audit.file"), problem).into());
             }
         };
+        // Flags and variables are the person's, and come later.
+        settings.reads_asked = reads_asked && mode == Mode::Ask && settings.origin("mode") == asked_by;
         (settings.rules, settings.ignored, settings.home) = (rules, ignored, sources.home.clone());
         Ok(settings)
     }
@@ -217,7 +224,10 @@ impl Settings {
 
     /// Makes the policy: the rules of every file, the mode, the workflow policies, the home directory.
     pub fn policy(&self) -> Policy {
-        let policy = Policy::new().with_mode(self.mode);
+        let policy = match self.reads_asked {
+            true => Policy::new().with_mode(Mode::Smart).with_reads_asked(),
+            false => Policy::new().with_mode(self.mode),
+        };
         let policy = self.workflow.iter().fold(policy, |policy, workflow| policy.with_workflow(*workflow));
         let policy = self.rules.iter().fold(policy, |policy, layer| policy.with_layer(layer.rules.clone()));
         match &self.home {
@@ -298,7 +308,7 @@ impl Settings {
         let on = |(key, policy): &(&str, WorkflowPolicy)| (values[*key] == json!(true)).then_some(*policy);
         let workflow = WORKFLOW.iter().filter_map(on).collect();
         let (rules, ignored) = (Vec::new(), Vec::new());
-        Ok(Self { bus, env, audit, rules, ignored, mode, workflow, home: None, values, figment })
+        Ok(Self { bus, env, audit, rules, ignored, mode, reads_asked: false, workflow, home: None, values, figment })
     }
 }
 

@@ -27,6 +27,7 @@ pub struct Policy {
     layers: Vec<Rules>,
     mode: Mode,
     workflow: Vec<WorkflowPolicy>,
+    reads_asked: bool,
     home: Option<PathBuf>,
     classifier: Option<Arc<dyn Classifier>>,
     classifier_limit: Option<Duration>,
@@ -50,6 +51,14 @@ impl Policy {
     #[must_use]
     pub fn with_mode(mut self, mode: Mode) -> Self {
         self.mode = mode;
+        self
+    }
+
+    /// Has what [`Mode::Smart`] would let run unasked be asked all the same, while what it refuses stays refused: the
+    /// strictest of smart and ask mode.
+    #[must_use]
+    pub fn with_reads_asked(mut self) -> Self {
+        self.reads_asked = true;
         self
     }
 
@@ -117,7 +126,8 @@ impl Policy {
     pub(crate) fn law<'p>(&'p self, roots: &'p [PathBuf], workdir: &'p Path, approvals: &'p [Pattern]) -> Law<'p> {
         let home = self.home.as_deref();
         let outside = Outside { roots, workdir, home, layers: &self.layers };
-        Law { layers: &self.layers, approvals, home, outside, mode: self.mode, workflow: &self.workflow }
+        let (mode, reads_asked, workflow) = (self.mode, self.reads_asked, self.workflow.as_slice());
+        Law { layers: &self.layers, approvals, home, outside, mode, reads_asked, workflow }
     }
 }
 

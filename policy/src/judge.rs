@@ -159,6 +159,8 @@ pub(crate) struct Law<'p> {
     pub(crate) home: Option<&'p Path>,
     pub(crate) outside: Outside<'p>,
     pub(crate) mode: Mode,
+    /// Whether what smart mode would allow is asked.
+    pub(crate) reads_asked: bool,
     pub(crate) workflow: &'p [WorkflowPolicy],
 }
 

@@ -148,7 +148,7 @@ impl<'p> Law<'p> {
             }
             Classification::Safe => {
                 judgement.found = Some((Classification::Safe, finding.reason()));
-                if !left.asked && !judgement.beyond && changed.is_none() {
+                if !left.asked && !judgement.beyond && !self.reads_asked && changed.is_none() {
                     judgement.allow_reading();
                 }
             }

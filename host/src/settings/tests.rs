@@ -259,6 +259,21 @@ fn a_workspace_can_only_set_a_stricter_mode() {
     check_modes("", "mode = 'ask'", Mode::Ask, false);
     check_modes("", "mode = 'smart'", Mode::Ask, true);
     check_modes("mode = 'smart'", "mode = 'plan'", Mode::Plan, false);
+    // The strictest of both: everything is asked, and what smart mode refuses stays refused.
+    check_modes("mode = 'smart'", "mode = 'ask'", Mode::Smart, false);
+    let case = Case { user: "mode = 'smart'", workspace: "mode = 'ask'", ..Case::default() };
+    let policy = case.load().unwrap().policy();
+    let decision = |policy: &Policy, command| {
+        policy.explain(command, tool_api::CommandKind::Once, &tool_api::Workspace::new("/srv/proj")).decision
+    };
+    use policy::Decision::{Allow, Ask, Deny};
+    assert_eq!((decision(&policy, "ls"), decision(&policy, "rm -rf /")), (Ask, Deny));
+    let flags: &'static [_] = &[("--mode", "mode", "smart")];
+    let policy = Case { flags, ..case }.load().unwrap().policy();
+    assert_eq!((decision(&policy, "ls"), decision(&policy, "rm -rf /")), (Allow, Deny));
+    let case = Case { user: "mode = 'smart'", flags: &[("--mode", "mode", "ask")], ..Case::default() };
+    let policy = case.load().unwrap().policy();
+    assert_eq!((decision(&policy, "ls"), decision(&policy, "rm -rf /")), (Ask, Ask));
     check_modes("mode = 'plan'", "mode = 'ask'", Mode::Plan, true);
     check_modes("mode = 'plan'", "mode = 'smart'", Mode::Plan, true);
     for mode in ["yolo", "Plan", ""] {

@@ -120,8 +120,8 @@ fn judge_mode(value: &Figment, before: &Value) -> Result<(), String> {
     }
 }
 
-/// Puts modes into an order. `smart` is the mildest, since it runs some commands that nobody saw; what it refuses by
-/// itself is still asked in `ask`. `plan` runs nothing that changes anything.
+/// Puts modes into an order. `smart` is the mildest, since it runs some commands that nobody saw; where a workspace sets
+/// `ask` on top of it, what it refuses stays refused. `plan` runs nothing that changes anything.
 fn strictness(mode: Mode) -> u8 {
     match mode {
         Mode::Smart => 0,
