@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use tool_api::{Condition, Denied, DeniedKind, Grant, PermissionRequest};
 
+use crate::identity::Identity;
 use crate::rules::Decision;
 
 /// Where a host keeps what was decided and done.
@@ -143,6 +144,14 @@ pub(crate) struct Outcome {
 impl Outcome {
     pub(crate) fn allowed(by: Decider, reason: impl Into<String>, always: Vec<String>) -> Self {
         Self { by, reason: reason.into(), always, result: Ok(Grant::new()) }
+    }
+
+    /// Holds only for the files that were looked at.
+    pub(crate) fn bound_to(mut self, identity: Option<Identity>) -> Self {
+        if let Some(identity) = identity {
+            self.result = self.result.map(|_| identity.grant());
+        }
+        self
     }
 
     pub(crate) fn denied(by: Decider, denied: Denied) -> Self {

@@ -9,6 +9,7 @@ use tool_api::{CommandKind, Workspace};
 
 use crate::analysis::{CommandAnalysis, Reach, Segment};
 use crate::bare_shell::bare_shell;
+use crate::identity::Identities;
 use crate::judge::{Law, Verdict};
 use crate::modes::{Mode, WorkflowPolicy};
 use crate::outside::Outside;
@@ -31,6 +32,7 @@ pub struct Policy {
     home: Option<PathBuf>,
     classifier: Option<Arc<dyn Classifier>>,
     classifier_limit: Option<Duration>,
+    identities: Identities,
 }
 
 impl Policy {
@@ -108,6 +110,14 @@ impl Policy {
     #[must_use]
     pub fn workflow(&self) -> &[WorkflowPolicy] {
         &self.workflow
+    }
+
+    pub(crate) fn home(&self) -> Option<&Path> {
+        self.home.as_deref()
+    }
+
+    pub(crate) fn identities(&self) -> &Identities {
+        &self.identities
     }
 
     pub(crate) fn classifier(&self) -> Option<(&Arc<dyn Classifier>, Duration)> {

@@ -15,6 +15,7 @@ use crate::analysis::CommandAnalysis;
 use crate::approvals::Approvals;
 use crate::audit::{Audit, Decider, Outcome, Record};
 use crate::explain::Policy;
+use crate::identity::{self, Entered, Identity, Plan};
 use crate::judge::{Judgement, is_harmless};
 use crate::modes::Mode;
 use crate::offer::offer;
@@ -51,11 +52,13 @@ enum Opening {
 struct Opened {
     opening: Opening,
     found: Option<(Classification, String)>,
+    /// What has to be looked at before a command is approved.
+    plan: Option<Plan>,
 }
 
 impl From<Opening> for Opened {
     fn from(opening: Opening) -> Self {
-        Self { opening, found: None }
+        Self { opening, found: None, plan: None }
     }
 }
 
@@ -130,7 +133,8 @@ impl Gate {
                 Opening::Ask { reason: judgement.reason, always }
             }
         };
-        Opened { opening, found }
+        let plan = Some(Plan::new(effect, &analysis, self.policy.home()));
+        Opened { opening, found, plan }
     }
 
     /// What "always" would allow; nothing when that would not change the answer.
@@ -270,7 +274,7 @@ impl Gate {
         })
     }
 
-    async fn decide(&self, request: &PermissionRequest) -> Outcome {
+    async fn decide(&self, request: &PermissionRequest, entered: Entered) -> Outcome {
         let failed = |reason: &str| Outcome::denied(Decider::Failed, Denied::new(DeniedKind::Failed, reason));
         if request.chat != self.chat {
             return failed("the request is of another chat");
@@ -279,15 +283,23 @@ impl Gate {
             let denied = Denied::new(DeniedKind::Cancelled, "the call was cancelled");
             return Outcome::denied(Decider::Cancelled, denied);
         }
-        let Ok(Opened { opening, found }) = catch_unwind(AssertUnwindSafe(|| self.open(request))) else {
+        let Ok(Opened { opening, found, plan }) = catch_unwind(AssertUnwindSafe(|| self.open(request))) else {
             return failed("the policy failed");
         };
         let opening = match self.second_opinion(opening, found, request).await {
             Ok(opening) => opening,
             Err(denied) => return Outcome::denied(Decider::Cancelled, denied),
         };
+        // Before anybody is asked: what the person sees is what is approved.
+        let identity = match (&opening, plan) {
+            (Opening::Deny { .. }, _) | (_, None) => None,
+            (_, Some(plan)) => match Identity::look(self.policy.identities(), plan, entered).await {
+                Ok(identity) => Some(identity),
+                Err(denied) => return Outcome::denied(Decider::Failed, denied),
+            },
+        };
         let (reason, always) = match opening {
-            Opening::Allow { by, reason } => return Outcome::allowed(by, reason, Vec::new()),
+            Opening::Allow { by, reason } => return Outcome::allowed(by, reason, Vec::new()).bound_to(identity),
             Opening::Deny { by, reason, hint } => {
                 tracing::info!(tool = %request.tool, %reason, "denied");
                 let denied = Denied::new(DeniedKind::Forbidden, reason);
@@ -295,12 +307,15 @@ impl Gate {
             }
             Opening::Ask { reason, always } => (reason, always),
         };
-        let Some(prompt) = self.prompt(request, reason.clone(), always.clone()) else {
+        let Some(mut prompt) = self.prompt(request, reason.clone(), always.clone()) else {
             return failed("there is no question for this effect");
         };
+        if let Some(identity) = &identity {
+            identity.show(&mut prompt);
+        }
         match self.answer(prompt, request).await {
-            Ok(Answer::Once) => Outcome::allowed(Decider::Once, reason, Vec::new()),
-            Ok(Answer::Always) => Outcome::allowed(Decider::Always, reason, always),
+            Ok(Answer::Once) => Outcome::allowed(Decider::Once, reason, Vec::new()).bound_to(identity),
+            Ok(Answer::Always) => Outcome::allowed(Decider::Always, reason, always).bound_to(identity),
             Ok(Answer::Reject { feedback }) => {
                 self.approvals.reject_open();
                 let denied = Denied::new(DeniedKind::Rejected, "the person rejected it");
@@ -338,9 +353,10 @@ impl Gate {
 
 #[async_trait]
 impl Permission for Gate {
-    async fn ask(&self, request: PermissionRequest) -> Result<Grant, Denied> {
+    async fn ask(&self, mut request: PermissionRequest) -> Result<Grant, Denied> {
+        let entered = identity::enter(&mut request);
         let record = self.audit.as_ref().map(|audit| Record::new(audit, &request));
-        let outcome = self.decide(&request).await;
+        let outcome = self.decide(&request, entered).await;
         let always = outcome.always.clone();
         let grant = match record {
             Some(record) => record.close(outcome)?,

@@ -10,6 +10,7 @@ mod audit;
 mod bare_shell;
 mod explain;
 mod gate;
+mod identity;
 mod judge;
 mod modes;
 mod offer;

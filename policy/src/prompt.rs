@@ -26,6 +26,8 @@ pub struct Prompt {
     pub subject: String,
     /// The directory a command starts in.
     pub workdir: Option<PathBuf>,
+    /// Programs that are not where a system keeps its programs, each with the file that its name leads to.
+    pub runs: Vec<String>,
     /// Which rule or reason asks.
     pub reason: String,
     /// What "always" would allow for this chat; empty when it is not offered.
@@ -165,6 +167,7 @@ impl Prompt {
             note,
             subject,
             workdir,
+            runs: Vec::new(),
             reason: visible(&asking.reason),
             always: asking.always,
             cancel: asking.cancel,
@@ -189,6 +192,9 @@ impl fmt::Display for Prompt {
         }
         if let Some(workdir) = &self.workdir {
             writeln!(f, "Directory: {}", visible(&workdir.to_string_lossy()))?;
+        }
+        for program in &self.runs {
+            writeln!(f, "Runs: {program}")?;
         }
         write!(f, "Asked because {}", self.reason)?;
         if !self.always.is_empty() {

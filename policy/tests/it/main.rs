@@ -4,6 +4,8 @@
 mod bash;
 mod cases;
 mod gate;
+#[cfg(unix)]
+mod identity;
 mod invariants;
 mod programs;
 mod properties;
