@@ -3,6 +3,7 @@
 //! Three readings of every script must agree before anything may be allowed: our own reader, `rable` and
 //! `shuck-parser`. Each of them alone misses commands that bash runs; a rule that denies looks at what any of them found.
 
+mod added;
 mod compare;
 mod compound;
 mod doubt;
@@ -24,6 +25,7 @@ use std::path::Path;
 use std::rc::Rc;
 
 use crate::programs::Call;
+pub use added::Added;
 use flow::Offsets;
 pub(crate) use flow::{Script, Step};
 use reader::SyntaxError;
@@ -70,6 +72,8 @@ pub struct Segment {
     pub reach: Reach,
     /// What its program is known to do with these arguments.
     pub call: Call,
+    /// What its wrapper adds to the words.
+    pub added: Added,
 }
 
 impl Segment {
@@ -333,6 +337,7 @@ impl Work {
                 within,
                 reach: place.reach,
                 call: Call::default(),
+                added: Added::Nothing,
             };
             if !self.parameters.is_empty() && segment.words.iter().any(positional::is_positional) {
                 positional.push((self.result.segments.len(), segment.words.clone(), segment.stdin));
@@ -385,7 +390,7 @@ impl Work {
         }
         self.unwraps += 1;
         let look = self.unwraps <= MAX_UNWRAPS && depth < MAX_WRAPPING;
-        let Unwrapped { inner, doubt, sets } = if look {
+        let Unwrapped { inner, doubt, sets, added } = if look {
             unwrap(&segment.words)
         } else {
             if segment.program().is_some_and(|name| wrappers::wrapper(name).is_some()) && counts {
@@ -393,7 +398,13 @@ impl Work {
             }
             Unwrapped::default()
         };
+        if segment.added != Added::Nothing {
+            let scripts: Vec<&str> = inner.iter().filter_map(Inner::script).collect();
+            self.added(&segment, inner.len(), &scripts);
+        }
         let (stdin, outer) = (segment.stdin, segment.reach);
+        // What is added to a wrapper is added to what it runs.
+        let added = if added == Added::Nothing { segment.added.clone() } else { added };
         self.result.segments.push(segment);
         if let Some(doubt) = doubt
             && counts
@@ -401,11 +412,11 @@ impl Work {
             self.doubt(doubt);
         }
         for inner in inner {
-            self.inner(inner, &sets, Place { wrapper: Some(number), reach: outer, depth: depth + 1, stdin });
+            self.inner(inner, &sets, &added, Place { wrapper: Some(number), reach: outer, depth: depth + 1, stdin });
         }
     }
 
-    fn inner(&mut self, inner: Inner, sets: &[String], place: Place) {
+    fn inner(&mut self, inner: Inner, sets: &[String], added: &Added, place: Place) {
         let reach = |own: Reach| match (place.reach, own) {
             (Reach::DenyOnly, _) | (_, Reach::DenyOnly) => Reach::DenyOnly,
             (_, own) => own,
@@ -416,7 +427,8 @@ impl Work {
                 if place.reach == Reach::DenyOnly && own == Reach::DenyOnly {
                     return;
                 }
-                self.segment(inner_segment(words, sets, Place { reach: reach(own), ..place }), place.depth);
+                let segment = inner_segment(words, sets, Place { reach: reach(own), ..place });
+                self.segment(Segment { added: added.clone(), ..segment }, place.depth);
             }
             Inner::Script { text, bash, reach: own, operands } => {
                 let given = match operands {
@@ -443,6 +455,7 @@ fn inner_segment(words: Vec<Word>, sets: &[String], place: Place) -> Segment {
         within: None,
         reach: place.reach,
         call: Call::default(),
+        added: Added::Nothing,
     }
 }
 

@@ -6,11 +6,11 @@ use std::path::Path;
 use tool_api::CommandKind;
 
 use crate::analysis::wrappers::{base_name, without_global_options};
-use crate::analysis::{CommandAnalysis, Reach, Segment, Word, WordPart, join};
+use crate::analysis::{Added, CommandAnalysis, Reach, Segment, Word, WordPart, join};
 use crate::audit::Decider;
 use crate::modes::{Mode, WorkflowPolicy};
 use crate::outside::Outside;
-use crate::rules::{Area, Decision, Pattern, Rule, Rules, Subject, expand_home};
+use crate::rules::{Area, Decision, Outline, Pattern, Rule, Rules, Subject, expand_home};
 use crate::smart::{Classification, Scene};
 
 /// Commands whose reasons are given one by one.
@@ -284,13 +284,15 @@ impl<'p> Law<'p> {
 
     /// A denying rule whose beginning the segment may turn into when its dynamic words are expanded.
     fn could_be_denied(&self, segment: &Segment) -> Option<&'p Rule> {
-        if !segment.is_dynamic() {
+        if !segment.is_dynamic() && segment.added == Added::Nothing {
             return None;
         }
-        self.layers
-            .iter()
-            .flat_map(|layer| layer.denials(Area::Bash))
-            .find(|rule| could_match(rule.pattern.literal_prefix(), &segment.words))
+        let mut rules = self.layers.iter().flat_map(|layer| layer.denials(Area::Bash)).peekable();
+        rules.peek()?;
+        let shortened = without_global_options(&segment.words);
+        let readings = [Some(&segment.words), shortened.as_ref()].into_iter().flatten();
+        let texts: Vec<Outline> = readings.flat_map(|words| Outline::of(words, &segment.added)).collect();
+        rules.find(|rule| texts.iter().any(|text| rule.pattern.could_match(text)))
     }
 
     /// Lets rules that allow an inner command allow its wrapper, and rules that spell out the wrapper its inner command.
@@ -403,30 +405,6 @@ fn home_words(words: &[Word], home: Option<&Path>) -> Option<Vec<Word>> {
     let mut words = words.to_vec();
     words[0] = Word::literal(expanded);
     Some(words)
-}
-
-/// Whether words could be expanded to something that starts with `prefix`.
-fn could_match(prefix: &str, words: &[Word]) -> bool {
-    let mut wanted = prefix.split(' ');
-    for word in words {
-        let Some(want) = wanted.next() else { return false };
-        if want.is_empty() {
-            return false;
-        }
-        if word.is_dynamic() {
-            // A word in quotes stays one word; any other may become several, or none.
-            let start = match word.parts.first() {
-                Some(WordPart::Literal(text)) => text.as_str(),
-                _ => "",
-            };
-            return want.starts_with(start) || start.starts_with(want);
-        }
-        let same = word.text == want || base_name(&word.text) == want;
-        if !same {
-            return false;
-        }
-    }
-    false
 }
 
 /// The name of an assignment before a command that can change what the command runs.

@@ -22,7 +22,7 @@ mod smart;
 mod visible;
 
 pub use analysis::{
-    Assignment, CommandAnalysis, Reach, Redirect, RedirectKind, Segment, Simple, Stdin, Within, Word, WordPart,
+    Added, Assignment, CommandAnalysis, Reach, Redirect, RedirectKind, Segment, Simple, Stdin, Within, Word, WordPart,
 };
 pub use approvals::Approvals;
 pub use async_trait::async_trait;

@@ -1,5 +1,6 @@
 //! Rules: ordered `permission -> pattern -> allow | ask | deny`, and what a layer of them says about a text.
 
+mod outline;
 mod pattern;
 
 use std::fmt;
@@ -8,6 +9,7 @@ use std::path::Path;
 use serde::de::{self, Deserializer, MapAccess, Visitor};
 use serde::{Deserialize, Serialize};
 
+pub(crate) use outline::Outline;
 pub(crate) use pattern::expand_home;
 pub use pattern::{Pattern, PatternError};
 

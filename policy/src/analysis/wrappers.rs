@@ -1,11 +1,13 @@
 //! What a command line makes another program run: wrappers' arguments, inner scripts, `find -exec`.
 
+mod added;
 mod runner;
 mod shell_call;
 pub(crate) mod table;
 
 use std::borrow::Cow;
 
+use super::added::Added;
 use super::tree::Word;
 pub(crate) use shell_call::ShellCall;
 pub use table::Reach;
@@ -18,6 +20,16 @@ pub(crate) enum Inner {
     Command { words: Vec<Word>, reach: Reach },
     /// A script for a shell; `bash` tells whether it is read as bash reads it.
     Script { text: String, bash: bool, reach: Reach, operands: Operands },
+}
+
+impl Inner {
+    /// The text of a script.
+    pub(crate) fn script(&self) -> Option<&str> {
+        match self {
+            Self::Script { text, .. } => Some(text),
+            Self::Command { .. } => None,
+        }
+    }
 }
 
 /// The positional parameters of an inner script.
@@ -37,6 +49,8 @@ pub(crate) struct Unwrapped {
     pub(crate) doubt: Option<&'static str>,
     /// Variables that a wrapper sets.
     pub(crate) sets: Vec<String>,
+    /// What it adds to the words of what it runs.
+    pub(crate) added: Added,
 }
 
 /// The last component of a program's path.
@@ -197,6 +211,9 @@ fn plain(wrapper: &Wrapper, arguments: &[Word], found: &mut Unwrapped) {
         reach = Reach::Both;
     }
     let rest = arguments.get(index..).unwrap_or_default();
+    if wrapper.name == "xargs" {
+        found.added = added::by_xargs(&arguments[..index.min(arguments.len())]);
+    }
     if wrapper.name == "xargs" && rest.is_empty() {
         found.inner.push(Inner::Command { words: vec![Word::literal("echo")], reach });
         return;
@@ -329,6 +346,7 @@ fn find(arguments: &[Word], found: &mut Unwrapped) {
         }
         let rest = &arguments[index..];
         let end = rest.iter().position(|w| matches!(w.text.as_str(), ";" | "+")).unwrap_or(rest.len());
+        found.added = added::by_find(&word.text, &rest[..end]);
         found.inner.push(Inner::Command { words: rest[..end].to_vec(), reach: Reach::Both });
         index += end;
     }
@@ -385,6 +403,7 @@ fn parallel(arguments: &[Word], found: &mut Unwrapped) {
     let rest = &arguments[index..];
     let end = rest.iter().position(|w| w.text.starts_with(":::")).unwrap_or(rest.len());
     script(join(&rest[..end]), false, Reach::Both, &rest[..end], found);
+    found.doubt = Some("a script that is known only when it runs");
 }
 
 fn trap(arguments: &[Word], found: &mut Unwrapped) {

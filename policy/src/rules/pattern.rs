@@ -2,6 +2,8 @@
 
 use std::path::Path;
 
+use super::outline::Outline;
+
 /// Longest pattern that is taken.
 const MAX_LENGTH: usize = 4_096;
 
@@ -68,6 +70,14 @@ impl Pattern {
         }
         glob(self.expanded.as_bytes(), text.as_bytes())
             || self.bare.as_deref().is_some_and(|bare| glob(bare.as_bytes(), text.as_bytes()))
+    }
+
+    /// Whether it matches something that an outline can become. Costs at most the product of both lengths.
+    #[must_use]
+    pub(crate) fn could_match(&self, outline: &Outline) -> bool {
+        outline.could_start_with(&self.expanded[..self.fixed])
+            && (outline.could_match(&self.expanded)
+                || self.bare.as_deref().is_some_and(|bare| outline.could_match(bare)))
     }
 
     /// The text before the first wildcard.
