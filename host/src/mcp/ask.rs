@@ -152,6 +152,7 @@ impl Approver for Asked {
             message: prompt.to_string(),
             binding: prompt.binding,
         };
+        let rules = prompt.always;
         let reason = match self.0.ask(&question, &prompt.cancel).await {
             Outcome::Suspended => return Answer::Suspended,
             Outcome::Replied(Reply::Once) => return Answer::Once,
@@ -159,10 +160,7 @@ impl Approver for Asked {
             Outcome::Replied(Reply::Reject(feedback)) => return Answer::Reject { feedback },
             Outcome::Replied(Reply::Declined) => return Answer::Reject { feedback: None },
             Outcome::Unable if self.0.without == WithoutElicitation::Allow => return Answer::Once,
-            Outcome::Unable => "this client cannot ask the person (it declares no elicitation with forms); the \
-                                person can set `mcp.without_elicitation = \"allow\"` where the client itself asks, \
-                                or allow it by a rule"
-                .into(),
+            Outcome::Unable => unable(&rules),
             Outcome::Replied(Reply::Dismissed) => "the person closed the question without an answer".into(),
             Outcome::Replied(Reply::None(reason)) => reason,
             Outcome::Replied(Reply::Secret(_)) => "the client's answer belongs to another form".into(),
@@ -170,6 +168,18 @@ impl Approver for Asked {
         };
         Answer::NoAnswer { reason }
     }
+}
+
+/// Says why nobody can be asked, and what the person can set.
+fn unable(rules: &[String]) -> String {
+    let mut reason = "this client cannot ask the person (it declares no elicitation with forms); the person can set \
+                      `mcp.without_elicitation = \"allow\"` where the client itself asks, or allow it by a rule"
+        .to_owned();
+    if !rules.is_empty() {
+        let rules: Vec<String> = rules.iter().map(|pattern| format!("{pattern:?} = \"allow\"")).collect();
+        reason.push_str(&format!(" in their toolhost.toml: `[permission.bash]` with `{}`", rules.join("`, `")));
+    }
+    reason
 }
 
 #[async_trait]

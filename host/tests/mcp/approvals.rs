@@ -15,12 +15,12 @@ fn opened(era: Era) -> (Fixture, Client) {
     (fixture, client.open(era))
 }
 
-fn commands(commands: &[&str]) -> Value {
+pub(crate) fn commands(commands: &[&str]) -> Value {
     json!({"commands": commands})
 }
 
 #[track_caller]
-fn denied(result: &Value) -> String {
+pub(crate) fn denied(result: &Value) -> String {
     let text = texts(result)[0].to_owned();
     assert_eq!(result["isError"], true, "{text}");
     assert_eq!(result["_meta"]["toolhost/errorKind"], "denied", "{text}");

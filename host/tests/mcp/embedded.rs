@@ -8,7 +8,7 @@ use std::thread::JoinHandle;
 use host::{Host, Registry, RegistryConfig, mcp};
 use serde_json::{Value, json};
 use tool_api::{
-    CancellationToken, CommandEffect, CommandKind, Effect, Effects, Notice, NoticeKind, PermissionRequest,
+    CancellationToken, CommandEffect, CommandKind, EditEffect, Effect, Effects, Notice, NoticeKind, PermissionRequest,
     SecretAnswer, SecretRequest, Tool, ToolCall, ToolContext, ToolError, ToolErrorKind, ToolOutput, ToolSpec,
     Workspace, async_trait,
 };
@@ -32,8 +32,13 @@ pub(crate) struct Fixture {
 }
 
 impl Fixture {
-    /// Serves a fresh host and returns the unopened client of it.
+    /// Serves a fresh host without rules and returns the unopened client of it.
     pub(crate) fn serve(config: mcp::Config) -> (Self, Client) {
+        Self::serve_policy(config, policy::Policy::new())
+    }
+
+    /// Serves a fresh host with this policy.
+    pub(crate) fn serve_policy(config: mcp::Config, policy: policy::Policy) -> (Self, Client) {
         let seen = Arc::new(Seen::default());
         let stop = CancellationToken::new();
         let (ours, theirs) = UnixStream::pair().unwrap();
@@ -43,7 +48,6 @@ impl Fixture {
             .map(|name| Arc::new(Fake { spec: spec(name), seen: Arc::clone(&seen) }) as Arc<dyn Tool>)
             .collect();
         let registry = Registry::new(tools, RegistryConfig::default()).unwrap();
-        let policy = policy::Policy::new();
         let serving = {
             let stop = stop.clone();
             std::thread::spawn(move || {
@@ -90,6 +94,7 @@ fn spec(name: &str) -> ToolSpec {
         "type": "object",
         "properties": {
             "commands": {"type": "array", "items": {"type": "string"}, "description": "What to run"},
+            "edits": {"type": "array", "items": {"type": "string"}, "description": "What to change"},
             "prompts": {"type": "array", "items": {"type": "string"}, "description": "What to ask"},
         },
         "additionalProperties": false,
@@ -109,7 +114,10 @@ impl Tool for Fake {
 
     async fn call(&self, call: ToolCall, ctx: &ToolContext) -> Result<ToolOutput, ToolError> {
         match self.spec.name.as_str() {
-            "gate" => self.gate(&strings(&call.arguments["commands"]), ctx).await,
+            "gate" => {
+                self.edit(&strings(&call.arguments["edits"]), ctx).await?;
+                self.gate(&strings(&call.arguments["commands"]), ctx).await
+            }
             "secret" => secret(&strings(&call.arguments["prompts"]), ctx).await,
             "wait" => {
                 self.seen.waiting.fetch_add(1, Ordering::SeqCst);
@@ -134,6 +142,16 @@ impl Tool for Fake {
 }
 
 impl Fake {
+    /// Asks for every edit.
+    async fn edit(&self, paths: &[String], ctx: &ToolContext) -> Result<(), ToolError> {
+        for path in paths {
+            let effect = EditEffect { path: ctx.workspace.root().join(path), preview: "+ more".into() };
+            let request = PermissionRequest::new("gate", self.spec.effects, Effect::Edit(effect), ctx);
+            ctx.permission.ask(request).await?.check()?;
+        }
+        Ok(())
+    }
+
     /// Asks for every command, then runs them all.
     async fn gate(&self, commands: &[String], ctx: &ToolContext) -> Result<ToolOutput, ToolError> {
         for command in commands {
@@ -146,7 +164,7 @@ impl Fake {
                 search_path: None,
                 foreground: None,
             });
-            ctx.permission.ask(PermissionRequest::new("gate", self.spec.effects, effect, ctx)).await?;
+            ctx.permission.ask(PermissionRequest::new("gate", self.spec.effects, effect, ctx)).await?.check()?;
         }
         self.seen.ran.lock().unwrap().extend(commands.iter().cloned());
         Ok(ToolOutput::text(format!("ran {}", commands.join(", "))))

@@ -6,6 +6,7 @@ mod approvals;
 mod client;
 mod embedded;
 mod example;
+mod modes;
 #[cfg(all(feature = "cli", feature = "sleep", feature = "shell-session"))]
 mod program;
 mod protocol;

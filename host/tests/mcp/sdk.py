@@ -191,6 +191,48 @@ async def unable():
         await session(client, "kill", id=started["id"])
 
 
+async def refused(client, command, *parts):
+    result = await client.call_tool("shell_session", {"action": "start", "command": command})
+    assert result.is_error and "nothing was done" in text(result), text(result)
+    for part in parts:
+        assert part in text(result), text(result)
+
+
+async def planning():
+    person = Person()
+    async with connect(person, env={"TOOLHOST_MODE": "plan"}) as client:
+        for command in ["python3 -q", "touch started", "ls"]:
+            await refused(client, command, "plan mode")
+        assert (await session(client, "list"))["sessions"] == [] and person.questions == []
+
+
+async def reading_only():
+    person = Person(decide("once"))
+    async with connect(person, env={"TOOLHOST_READ_ONLY": "true"}) as client:
+        await refused(client, "touch started", "`readOnly`")
+        assert person.questions == []
+        listed = await session(client, "start", command="ls -A", until="exit", waitMs=30_000)
+        assert "started" not in listed["output"], listed
+        assert len(person.questions) == 1, person.questions
+
+
+async def being_smart():
+    person = Person(decide("once"))
+    async with connect(person, env={"TOOLHOST_MODE": "smart"}) as client:
+        await refused(client, "rm -rf ~", "smart mode refuses it")
+        listed = await session(client, "start", command="ls -A", until="exit", waitMs=30_000)
+        assert listed["exitCode"] == 0 and person.questions == [], listed
+        started = await session(client, "start", command="python3 -q", until={"text": ">>> "}, waitMs=30_000)
+        await session(client, "kill", id=started["id"])
+        assert len(person.questions) == 1, person.questions
+
+
+async def switched_off():
+    async with connect(env={"TOOLHOST_TOOLS__SHELL": "false"}) as client:
+        names = [tool.name for tool in (await client.list_tools()).tools]
+        assert "sleep" in names and "shell_session" not in names, names
+
+
 async def cancelling_a_read():
     async with connect(Person(decide("once"))) as client:
         cat = (await session(client, "start", command="cat"))["id"]
@@ -244,6 +286,10 @@ SCENARIOS = {
         approving_always,
         refusing,
         unable,
+        planning,
+        reading_only,
+        being_smart,
+        switched_off,
         cancelling_a_read,
         giving_a_secret,
         leaving,

@@ -1,6 +1,6 @@
 //! An explanation as a person reads it.
 
-use policy::{Classification, ExplainedSegment, Explanation, Nature};
+use policy::{ExplainedSegment, Explanation};
 
 use crate::output::Out;
 
@@ -18,7 +18,7 @@ pub(super) fn text(explanation: &Explanation, out: &Out) -> String {
         let reason = out.dim(&format!("{}{dynamic}", segment.reason));
         text.push_str(&format!("  {shown:width$}  {:5}  {reason}\n", segment.decision.to_string()));
     }
-    text.push_str(&format!("smart mode: {}\n", smart(explanation, &rows)));
+    text.push_str(&format!("smart mode: {}: {}\n", explanation.smart, explanation.smart_reason));
     if explanation.bare_shell {
         text.push_str("an interactive shell: `shell_session` never starts one, since no rule would see its commands\n");
     }
@@ -30,20 +30,6 @@ pub(super) fn text(explanation: &Explanation, out: &Out) -> String {
         text.push_str(&format!("{line}\n"));
     }
     text
-}
-
-/// What smart mode makes of it, and of which part.
-fn smart(explanation: &Explanation, rows: &[(String, &ExplainedSegment)]) -> String {
-    if explanation.smart == Classification::Safe {
-        return "safe, everything in it only reads".to_owned();
-    }
-    let worst = rows.iter().map(|(_, segment)| *segment).max_by_key(|segment| segment.nature);
-    match worst {
-        Some(worst) if worst.nature != Nature::Reads && !worst.why.is_empty() => {
-            format!("{}, since in `{}` {}", explanation.smart, policy::visible(&worst.text), worst.why)
-        }
-        _ => explanation.smart.to_string(),
-    }
 }
 
 fn row<'a>(segment: &'a ExplainedSegment, depth: usize, rows: &mut Vec<(String, &'a ExplainedSegment)>) {
