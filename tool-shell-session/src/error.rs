@@ -1,7 +1,9 @@
 //! What went wrong, in the words that the model reads.
 
+use std::path::Path;
+
 use process::{Session, SignalError, SpawnError, StartError, UnknownSignal, WriteError};
-use tool_api::{ToolError, ToolErrorKind};
+use tool_api::{Denied, ToolError, ToolErrorKind};
 
 use crate::render::one_line;
 use crate::report::end;
@@ -45,6 +47,32 @@ fn spawn(error: &SpawnError) -> ToolError {
     match error.hint() {
         Some(hint) => failed.with_hint(hint),
         None => failed,
+    }
+}
+
+/// The working directory could not be opened when permission was asked.
+pub(crate) fn workdir(workdir: &Path, error: &std::io::Error) -> ToolError {
+    let workdir = workdir.to_string_lossy();
+    let message =
+        format!("nothing was started: cannot change to the working directory `{}`: {error}", one_line(&workdir, 1_000));
+    ToolError::new(ToolErrorKind::System, message).with_hint("choose an existing directory that may be entered")
+}
+
+/// What was approved changed while it was started, so that it was stopped at once.
+pub(crate) fn changed(id: &str, changed: &Denied, left: usize) -> ToolError {
+    let left = match left {
+        0 => "nothing of its process tree is left".to_owned(),
+        left => format!("{left} of its processes could not be ended"),
+    };
+    let message = format!(
+        "permission denied: {}; that came while it was started, so session `{id}` ran for a moment before it was \
+         stopped, and {left}",
+        changed.reason()
+    );
+    let error = ToolError::new(ToolErrorKind::Denied, message);
+    match changed.hint() {
+        Some(hint) => error.with_hint(hint),
+        None => error,
     }
 }
 

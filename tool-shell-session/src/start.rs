@@ -2,11 +2,13 @@
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
+use std::io;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use process::{CommandSpec, Opened, PtySettings, PtySize, Stdio};
-use tool_api::Environment;
+use tool_api::{Environment, Grant, StartDirectory};
 
 /// What every session gets: a terminal that programs know, and no pager, which would wait for a key that nobody
 /// presses.
@@ -19,8 +21,8 @@ const SET: [(&str, &str); 7] = [
     ("SYSTEMD_PAGER", "cat"),
     ("AWS_PAGER", ""),
 ];
-/// What describes another terminal, and would be believed more than the size of this one.
-const UNSET: [&str; 3] = ["COLUMNS", "LINES", "TERMCAP"];
+/// What describes another terminal, and would be believed more than the size of this one, and where the host is.
+const UNSET: [&str; 5] = ["COLUMNS", "LINES", "TERMCAP", "PWD", "OLDPWD"];
 
 /// Where programs are looked for without a `PATH`.
 const DEFAULT_PATH: &str = "/usr/local/bin:/usr/bin:/bin";
@@ -50,22 +52,36 @@ pub(crate) fn shell(configured: Option<&Path>, environment: &Environment) -> Pat
         .unwrap_or_else(|| PathBuf::from("/bin/sh"))
 }
 
-/// Returns what to start: `SHELL -c COMMAND` on a new terminal.
+/// Returns what to start: `SHELL -c COMMAND` on a new terminal, in the directory and with the shell that were approved.
+///
+/// # Errors
+/// Why that directory could not be opened.
 pub(crate) fn spec(
     shell: &Path,
     command: &str,
     workdir: PathBuf,
-    environment: Environment,
+    mut environment: Environment,
     size: PtySize,
-) -> CommandSpec {
+    grant: &Grant,
+) -> Result<CommandSpec, Arc<io::Error>> {
+    let mut opened = Opened { workdir: None, program: grant.program().cloned() };
+    match grant.directory() {
+        StartDirectory::ByPath => {}
+        StartDirectory::Opened(directory) => {
+            opened.workdir = Some(Arc::clone(&directory.file));
+            // A shell believes it if it leads to where it is. Without links, so that `..` is what it looks like.
+            environment.entry("PWD".into()).or_insert_with(|| directory.path.clone().into_os_string());
+        }
+        StartDirectory::Unavailable(error) => return Err(Arc::clone(error)),
+    }
     let argv = [shell.as_os_str(), OsStr::new("-c"), OsStr::new(command)].map(OsStr::to_owned);
-    CommandSpec {
+    Ok(CommandSpec {
         argv: argv.to_vec(),
         env: environment.into_iter().collect(),
         workdir,
         stdio: Stdio::Pty(size, PtySettings::default()),
-        opened: Opened::default(),
-    }
+        opened,
+    })
 }
 
 fn find(name: &Path, environment: &Environment) -> Option<PathBuf> {
@@ -88,7 +104,8 @@ mod tests {
 
     #[test]
     fn the_call_is_above_the_session_which_is_above_the_host() {
-        let host = env(&[("TERM", "dumb"), ("PAGER", "less"), ("LINES", "9"), ("HOME", "/h"), ("LANG", "C")]);
+        let host =
+            env(&[("TERM", "dumb"), ("PAGER", "less"), ("LINES", "9"), ("PWD", "/x"), ("HOME", "/h"), ("LANG", "C")]);
         let call =
             BTreeMap::from([("LANG".to_owned(), "C.UTF-8".to_owned()), ("AWS_PAGER".to_owned(), "x".to_owned())]);
         let expected = env(&[

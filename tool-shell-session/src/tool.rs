@@ -102,12 +102,18 @@ impl ShellSession {
         });
         let request = PermissionRequest::new(schema::NAME, schema::EFFECTS, effect, ctx);
         let grant = unless_cancelled(ctx, ctx.permission.ask(request)).await.ok_or_else(error::nothing_done)??;
-        let spec = start::spec(&shell, &command, workdir, environment, PtySize { cols, rows });
+        let size = PtySize { cols, rows };
+        let spec = start::spec(&shell, &command, workdir.clone(), environment, size, &grant)
+            .map_err(|error| error::workdir(&workdir, &error))?;
         grant.check()?;
         // The time that a person took to approve is not the program's.
         let begin = Instant::now();
         let start = process::Start { command, spec, retained_chars: self.config.retained_chars };
         let session = self.pool.start(&owner(ctx), start).await.map_err(error::start)?;
+        if let Err(changed) = grant.check_started() {
+            let left = session.stop(EndedBecause::Killed).await.survivors.len();
+            return Err(error::changed(session.id(), &changed, left));
+        }
         let waiter = session.waiter(until(&wait), Since::Start);
         let waiting = Waiting { ctx, session: &session, wait, begin, typed: None };
         Ok(waiting.finish(waiter, Take::Text(self.config.max_chars)).await)
