@@ -215,6 +215,10 @@ impl Reader<'_> {
         self.pos += 1;
         let span = start..self.pos;
         let text = self.source[span.clone()].to_owned();
+        if text.contains('\\') {
+            // Bash 5.2 loses backslashes there inside a substitution, and then reads something else.
+            self.tree.doubt("a backslash in an array");
+        }
         Ok(Word { text, parts: vec![WordPart::Expansion { quoted: true }], span })
     }
 
