@@ -7,5 +7,6 @@ mod gate;
 #[cfg(unix)]
 mod identity;
 mod invariants;
+mod mask;
 mod programs;
 mod properties;
