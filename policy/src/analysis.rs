@@ -32,6 +32,7 @@ use reader::SyntaxError;
 use tree::Tree;
 pub use tree::{Assignment, Redirect, RedirectKind, Simple, Stdin, Word, WordPart};
 pub(crate) use tree::{is_terminal_file, returns_to_terminal};
+pub(crate) use word::read_word;
 pub use wrappers::Reach;
 use wrappers::{Inner, Operands, Unwrapped, unwrap};
 
@@ -68,6 +69,8 @@ pub struct Segment {
     pub wrapper: Option<usize>,
     /// Where it stands when it is in a substitution.
     pub within: Option<Within>,
+    /// Whether it stands in a script: the command line, or the text that its wrapper runs.
+    pub(crate) scripted: bool,
     /// How rules reach it. A written segment is [`Reach::Both`].
     pub reach: Reach,
     /// What its program is known to do with these arguments.
@@ -335,6 +338,7 @@ impl Work {
                 stdin,
                 wrapper: place.wrapper,
                 within,
+                scripted: true,
                 reach: place.reach,
                 call: Call::default(),
                 added: Added::Nothing,
@@ -453,6 +457,7 @@ fn inner_segment(words: Vec<Word>, sets: &[String], place: Place) -> Segment {
         stdin: place.stdin,
         wrapper: place.wrapper,
         within: None,
+        scripted: false,
         reach: place.reach,
         call: Call::default(),
         added: Added::Nothing,

@@ -18,6 +18,7 @@ pub struct Approvals {
 struct State {
     commands: Vec<Pattern>,
     edits: Vec<Pattern>,
+    directories: Vec<Pattern>,
     /// Is cancelled when a question of the chat is rejected; the next questions get a new one.
     open: CancellationToken,
 }
@@ -41,11 +42,18 @@ impl Approvals {
         self.lock().edits.clone()
     }
 
+    /// The patterns of paths outside the workspace that may be touched.
+    #[must_use]
+    pub fn directories(&self) -> Vec<Pattern> {
+        self.lock().directories.clone()
+    }
+
     /// Forgets everything that was allowed; open questions stay open.
     pub fn clear(&self) {
         let mut state = self.lock();
         state.commands.clear();
         state.edits.clear();
+        state.directories.clear();
     }
 
     pub(crate) fn allow_commands(&self, patterns: impl IntoIterator<Item = Pattern>) {
@@ -54,6 +62,10 @@ impl Approvals {
 
     pub(crate) fn allow_edits(&self, patterns: impl IntoIterator<Item = Pattern>) {
         add(&mut self.lock().edits, patterns);
+    }
+
+    pub(crate) fn allow_directories(&self, patterns: impl IntoIterator<Item = Pattern>) {
+        add(&mut self.lock().directories, patterns);
     }
 
     /// A token that is cancelled when another question of the chat is rejected.

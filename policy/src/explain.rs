@@ -9,6 +9,7 @@ use tool_api::{CommandKind, Workspace};
 
 use crate::analysis::{CommandAnalysis, Reach, Segment};
 use crate::bare_shell::bare_shell;
+use crate::files::Touched;
 use crate::identity::Identities;
 use crate::judge::{Law, Verdict};
 use crate::modes::{Mode, WorkflowPolicy};
@@ -135,7 +136,7 @@ impl Policy {
 
     pub(crate) fn law<'p>(&'p self, roots: &'p [PathBuf], workdir: &'p Path, approvals: &'p [Pattern]) -> Law<'p> {
         let home = self.home.as_deref();
-        let outside = Outside { roots, workdir, home, layers: &self.layers };
+        let outside = Outside { roots, workdir, home, layers: &self.layers, approved: &[] };
         let (mode, reads_asked, workflow) = (self.mode, self.reads_asked, self.workflow.as_slice());
         Law { layers: &self.layers, approvals, home, outside, mode, reads_asked, workflow }
     }
@@ -153,6 +154,8 @@ pub struct Explanation {
     pub segments: Vec<ExplainedSegment>,
     /// Whether it is an interactive shell, whose later commands no rule would see.
     pub bare_shell: bool,
+    /// The paths outside the workspace that it touches, resolved; `?` for what is known only when it runs.
+    pub outside: Vec<String>,
     /// What smart mode makes of it where no rule decides, without a classifier.
     pub smart: Classification,
     /// Why smart mode says so.
@@ -217,11 +220,23 @@ fn explain(analysis: &CommandAnalysis, law: &Law<'_>, kind: CommandKind) -> Expl
         reason: judgement.reason.clone(),
         segments,
         bare_shell: bare_shell(analysis).is_some(),
+        outside: paths(&judgement.outside),
         smart: finding.classification,
         smart_reason: finding.reason(),
         syntax_error: analysis.syntax_error.clone(),
         doubt: analysis.doubt.clone(),
     }
+}
+
+fn paths(touched: &[Touched]) -> Vec<String> {
+    let shown = touched.iter().map(|touched| match &touched.path {
+        Some(path) => path.to_string_lossy().into_owned(),
+        None => "?".to_owned(),
+    });
+    let mut paths: Vec<String> = shown.collect();
+    // What is not known stands at the end, once.
+    paths.dedup_by(|next, last| next == "?" && last == "?");
+    paths
 }
 
 /// Inner commands were gathered from the last one on. The depth is bounded by the analysis.

@@ -19,6 +19,8 @@ use crate::identity::{self, Entered, Identity, Plan};
 use crate::judge::{Judgement, is_harmless};
 use crate::modes::Mode;
 use crate::offer::offer;
+use crate::outside::{Crossing, DIRECTORY};
+use crate::programs::Usage;
 use crate::prompt::{Answer, Approver, Asking, Prompt};
 use crate::rules::{Decision, Pattern};
 use crate::smart::{Classification, Opinion, Question, reads};
@@ -112,7 +114,9 @@ impl Gate {
     fn open_command(&self, effect: &CommandEffect, request: &PermissionRequest) -> Opened {
         let analysis = CommandAnalysis::for_shell(&effect.command, &effect.shell);
         let approvals = self.approvals.commands();
-        let law = self.policy.law(request.workspace.roots(), &effect.workdir, &approvals);
+        let directories = self.approvals.directories();
+        let mut law = self.policy.law(request.workspace.roots(), &effect.workdir, &approvals);
+        law.outside.approved = &directories;
         let changed = typed_into(effect).or_else(|| changed_environment(effect));
         let judgement = law.decide(&analysis, effect.kind, changed.as_deref());
         let by = judgement.by();
@@ -120,8 +124,7 @@ impl Gate {
             return Opening::Deny { by, reason: judgement.reason, hint: judgement.hint }.into();
         }
         let found = judgement.found.clone();
-        let beyond_rules = changed.or_else(|| law.outside.directory(&effect.workdir));
-        let opening = match (beyond_rules, judgement.decision) {
+        let opening = match (changed, judgement.decision) {
             (Some(reason), _) => Opening::Ask { reason, always: Vec::new() },
             (None, Decision::Allow) => {
                 // Made for the audit alone, since nobody else is told.
@@ -148,11 +151,18 @@ impl Gate {
     ) -> Vec<String> {
         let scene = self.policy.law(request.workspace.roots(), &effect.workdir, approvals).scene(effect.kind);
         let smart = self.policy.mode() == Mode::Smart;
-        let always = offer(analysis, judgement, |number| smart && reads(analysis, &scene, number));
-        let more = always.iter().filter_map(|text| Pattern::new(text, None).ok());
-        let approvals: Vec<Pattern> = approvals.iter().cloned().chain(more).collect();
-        let law = self.policy.law(request.workspace.roots(), &effect.workdir, &approvals);
-        let helps = !always.is_empty() && law.decide(analysis, effect.kind, None).decision == Decision::Allow;
+        let commands = offer(analysis, judgement, |number| smart && reads(analysis, &scene, number));
+        let directories: Vec<String> = judgement.directories.iter().map(|text| format!("{DIRECTORY}{text}")).collect();
+        // A pattern of directories is offered where nothing else asks, so that "always" says one thing at a time.
+        let always = if judgement.beyond { directories } else { commands };
+        let helps = {
+            let (directories, commands) = taken_apart(&always);
+            let approvals: Vec<Pattern> = approvals.iter().cloned().chain(commands).collect();
+            let approved: Vec<Pattern> = self.approvals.directories().into_iter().chain(directories).collect();
+            let mut law = self.policy.law(request.workspace.roots(), &effect.workdir, &approvals);
+            law.outside.approved = &approved;
+            !always.is_empty() && law.decide(analysis, effect.kind, None).decision == Decision::Allow
+        };
         if helps { always } else { Vec::new() }
     }
 
@@ -342,13 +352,29 @@ impl Gate {
     }
 
     fn remember(&self, effect: &Effect, always: &[String]) {
-        let patterns = always.iter().filter_map(|text| Pattern::new(text, None).ok());
+        let (directories, patterns) = taken_apart(always);
         match effect {
-            Effect::Command(_) => self.approvals.allow_commands(patterns),
+            Effect::Command(_) => {
+                self.approvals.allow_directories(directories);
+                self.approvals.allow_commands(patterns);
+            }
             Effect::Edit(_) => self.approvals.allow_edits(patterns),
             _ => {}
         }
     }
+}
+
+/// What "always" offers: patterns of directories, and all others.
+fn taken_apart(always: &[String]) -> (Vec<Pattern>, Vec<Pattern>) {
+    let (mut directories, mut others) = (Vec::new(), Vec::new());
+    for text in always {
+        let (list, text) = match text.strip_prefix(DIRECTORY) {
+            Some(text) => (&mut directories, text),
+            None => (&mut others, text.as_str()),
+        };
+        list.extend(Pattern::new(text, None).ok());
+    }
+    (directories, others)
 }
 
 #[async_trait]
@@ -400,9 +426,10 @@ impl crate::judge::Law<'_> {
             judged.reason = format!("`{}` was allowed for this chat", path.display());
         }
         if judged.decision != Decision::Deny
-            && let Some(reason) = self.outside.directory(path)
+            && let Some(crossing) = self.outside.path(path, Usage::Write)
         {
-            judged = PathJudgement { decision: Decision::Ask, by: Decider::Rule, reason, always: None };
+            let Crossing { decision, reason, .. } = crossing;
+            judged = PathJudgement { decision, by: Decider::Rule, reason, always: None };
         }
         judged
     }

@@ -8,6 +8,7 @@ use tool_api::CommandKind;
 use crate::analysis::wrappers::{base_name, without_global_options};
 use crate::analysis::{Added, CommandAnalysis, Reach, Segment, Word, WordPart, join};
 use crate::audit::Decider;
+use crate::files::Touched;
 use crate::modes::{Mode, WorkflowPolicy};
 use crate::outside::Outside;
 use crate::rules::{Area, Decision, Outline, Pattern, Rule, Rules, Subject, expand_home};
@@ -15,8 +16,6 @@ use crate::smart::{Classification, Scene};
 
 /// Commands whose reasons are given one by one.
 const MAX_REASONS: usize = 20;
-/// Files of redirections that are looked at one by one.
-const MAX_FILES: usize = 200;
 
 /// What was decided for one segment, and why.
 #[derive(Clone, Copy, Debug)]
@@ -40,6 +39,11 @@ enum Why<'p> {
 }
 
 impl Verdict<'_> {
+    /// Whether a rule allows it that spells out where the program is.
+    fn names_place(&self) -> bool {
+        self.decision == Decision::Allow && self.rule.is_some_and(|rule| rule.pattern.literal_prefix().contains('/'))
+    }
+
     /// The reason, for a person.
     pub(crate) fn reason(&self, segment: &Segment) -> String {
         let text = crate::visible(&segment.text);
@@ -78,6 +82,10 @@ pub(crate) struct Judgement<'p> {
     pub(crate) hint: Option<&'static str>,
     /// Whether something asks that has nothing to do with what the commands do.
     pub(crate) beyond: bool,
+    /// What it touches outside the workspace.
+    pub(crate) outside: Vec<Touched>,
+    /// Patterns that would allow all of that.
+    pub(crate) directories: Vec<String>,
     /// What smart mode found, where the rules left something open.
     pub(crate) found: Option<(Classification, String)>,
 }
@@ -187,16 +195,22 @@ impl<'p> Law<'p> {
             Some(number) => verdicts[number].reason(&analysis.segments[number]),
             None => "every command is allowed".to_owned(),
         };
+        let outside = self.outside.touched(analysis);
+        let named = |number: usize| verdicts.get(number).is_some_and(Verdict::names_place);
+        let crossing = self.outside.decide(&outside, &named);
         let mut beyond = false;
+        let mut directories = Vec::new();
         if decision != Decision::Deny {
-            let outside = self.leaves(analysis);
-            beyond = outside.is_some();
-            // What is not understood is said first: no rule can change it.
-            if let Some(doubt) = self.doubt(analysis).or(outside) {
-                (decision, reason) = (Decision::Ask, doubt);
+            let doubt = self.doubt(analysis);
+            beyond = crossing.is_some();
+            match (doubt, crossing) {
+                (doubt, Some(crossing)) => (decision, reason, directories) = crossing.after(doubt),
+                // What is not understood is said first: no rule can change it.
+                (Some(doubt), None) => (decision, reason) = (Decision::Ask, doubt),
+                (None, None) => {}
             }
         }
-        Judgement { decision, reason, verdicts, decider: None, hint: None, beyond, found: None }
+        Judgement { decision, reason, verdicts, decider: None, hint: None, beyond, outside, directories, found: None }
     }
 
     /// Reasons to ask that no rule about commands takes away.
@@ -213,20 +227,6 @@ impl<'p> Law<'p> {
             }
         }
         None
-    }
-
-    /// Why files that it touches must be asked.
-    fn leaves(&self, analysis: &CommandAnalysis) -> Option<String> {
-        let own = analysis
-            .segments
-            .iter()
-            .filter(|segment| segment.reach != Reach::DenyOnly)
-            .flat_map(|segment| &segment.redirects);
-        let files = || own.clone().chain(&analysis.redirects).filter(|redirect| self.outside.is_file(redirect));
-        if files().nth(MAX_FILES).is_some() {
-            return Some("it has too many redirections".to_owned());
-        }
-        files().find_map(|redirect| self.outside.redirect(redirect))
     }
 
     /// Whether `allow *` is the only rule about commands.

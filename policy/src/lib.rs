@@ -9,6 +9,7 @@ mod approvals;
 mod audit;
 mod bare_shell;
 mod explain;
+mod files;
 mod gate;
 mod identity;
 mod judge;

@@ -3,6 +3,7 @@
 use crate::analysis::wrappers::{base_name, is_shell, wrapper};
 use crate::analysis::{CommandAnalysis, Reach, Segment, Word};
 use crate::judge::Judgement;
+use crate::outside::DIRECTORY;
 use crate::rules::Decision;
 
 /// Patterns that one answer allows.
@@ -284,7 +285,8 @@ fn prefix(segment: &Segment) -> Option<String> {
         return None;
     }
     // This very command: nothing wider is known to be harmless.
-    (!segment.is_dynamic() && is_plain(&segment.text)).then(|| segment.text.clone())
+    let plain = !segment.is_dynamic() && is_plain(&segment.text) && !segment.text.starts_with(DIRECTORY);
+    plain.then(|| segment.text.clone())
 }
 
 /// Whether text means itself in a pattern.

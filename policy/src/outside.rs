@@ -1,86 +1,179 @@
-//! Redirections that leave the workspace, which no rule about commands allows.
+//! What leaves the workspace needs the permission `external_directory`, which no rule about commands gives.
 
-use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use crate::analysis::{Redirect, RedirectKind, WordPart};
-use crate::rules::{Area, Decision, Rules, Subject};
+use crate::analysis::CommandAnalysis;
+use crate::files::{Ground, Look, Touched, outside};
+use crate::programs::Usage;
+use crate::rules::{Area, Decision, Pattern, Rule, Rules};
+use crate::visible;
 
-/// Where the workspace is, and what rules say about the rest.
+/// Stands before a pattern of directories where "always" offers it among patterns of commands.
+pub(crate) const DIRECTORY: &str = "external_directory ";
+
+/// Where the workspace is, and what rules and the person say about the rest.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Outside<'p> {
     pub(crate) roots: &'p [PathBuf],
     pub(crate) workdir: &'p Path,
     pub(crate) home: Option<&'p Path>,
     pub(crate) layers: &'p [Rules],
+    /// What the person allowed for this chat.
+    pub(crate) approved: &'p [Pattern],
 }
 
-impl Outside<'_> {
-    /// Whether a redirection names a file that is looked up.
-    pub(crate) fn is_file(&self, redirect: &Redirect) -> bool {
-        let named = matches!(
-            redirect.kind,
-            RedirectKind::Read | RedirectKind::Write | RedirectKind::Append | RedirectKind::ReadWrite
-        );
-        named && (redirect.target.is_dynamic() || !is_device(&redirect.target.text))
+/// What was decided for what is outside.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Crossing {
+    /// The strictest decision; never [`Decision::Allow`].
+    pub(crate) decision: Decision,
+    /// Why, with every path that needs it.
+    pub(crate) reason: String,
+    /// Patterns that would allow all of it; empty when that cannot be said.
+    pub(crate) offer: Vec<String>,
+}
+
+impl Crossing {
+    /// The decision, the reason and what may be offered, where `doubt` is a reason to ask that comes first.
+    pub(crate) fn after(self, doubt: Option<String>) -> (Decision, String, Vec<String>) {
+        match doubt {
+            Some(doubt) if self.decision != Decision::Deny => {
+                (self.decision, format!("{doubt}; {}", self.reason), Vec::new())
+            }
+            _ => (self.decision, self.reason, self.offer),
+        }
+    }
+}
+
+impl<'p> Outside<'p> {
+    /// What a command line touches outside the workspace, its working directory first.
+    pub(crate) fn touched(&self, analysis: &CommandAnalysis) -> Vec<Touched> {
+        let ground = Ground { roots: self.roots, workdir: self.workdir, home: self.home };
+        outside(analysis, &ground)
     }
 
-    /// Why a redirection must be asked; none when its target is known and allowed.
-    pub(crate) fn redirect(&self, redirect: &Redirect) -> Option<String> {
-        if !self.is_file(redirect) {
+    /// What is decided for a path that an effect names; none when it is inside, or allowed.
+    pub(crate) fn path(&self, path: &Path, usage: Usage) -> Option<Crossing> {
+        let found = Look::new(self.roots).resolve(Path::new("/"), path);
+        if found.inside {
             return None;
         }
-        let target = &redirect.target;
-        let text = match target.parts.as_slice() {
-            [] => target.text.clone(),
-            // The process is a segment of its own.
-            [WordPart::Process] => return None,
-            [WordPart::Tilde(user), rest @ ..] if user.is_empty() => {
-                let rest = match rest {
-                    [] => "",
-                    [WordPart::Literal(rest)] => rest,
-                    _ => return Some(unknown(&target.text)),
-                };
-                match self.home.and_then(Path::to_str) {
-                    Some(home) => format!("{home}{rest}"),
-                    None => return Some(unknown(&target.text)),
+        let named = path.to_string_lossy().into_owned();
+        self.decide(&[Touched { path: Some(found.path), named, usage, program: None }], &|_| false)
+    }
+
+    /// What is decided for everything that is touched; none when all of it is allowed. Programs of segments that are
+    /// `named` by a rule which allows them need nothing more.
+    pub(crate) fn decide(&self, touched: &[Touched], named: &dyn Fn(usize) -> bool) -> Option<Crossing> {
+        let mut denied = Vec::new();
+        let (mut known, mut unknown, mut held) = (Vec::new(), Vec::new(), Vec::new());
+        let mut offer = Some(Vec::new());
+        for one in touched {
+            let Some(path) = &one.path else {
+                if !self.allows_unknown() && !one.program.is_some_and(named) {
+                    unknown.push(one.named.as_str());
+                    offer = None;
+                }
+                continue;
+            };
+            let shown = path.to_string_lossy();
+            match self.decide_known(&shown, one) {
+                (Decision::Deny, rule) => denied.push((shown, rule)),
+                (Decision::Ask, _) if one.program.is_some_and(named) => {}
+                (Decision::Ask, rule) => {
+                    match (pattern(path), &mut offer) {
+                        (Some(pattern), Some(offer)) if rule.is_none() => {
+                            if !offer.contains(&pattern) {
+                                offer.push(pattern);
+                            }
+                        }
+                        _ => offer = None,
+                    }
+                    known.push(shown);
+                }
+                (Decision::Allow, None) => {}
+                (Decision::Allow, Some(rule)) => {
+                    offer = None;
+                    held.push((shown, rule));
                 }
             }
-            _ => return Some(unknown(&target.text)),
-        };
-        if is_device(&text) {
+        }
+        if let Some((path, rule)) = denied.first() {
+            let origin = rule.map_or("a rule", |rule| &rule.origin);
+            let more = match denied.len() - 1 {
+                0 => String::new(),
+                more => format!(", and {more} more"),
+            };
+            let reason = format!("`{}` is outside the workspace and denied by {origin}{more}", visible(path));
+            return Some(Crossing { decision: Decision::Deny, reason, offer: Vec::new() });
+        }
+        let mut reasons = Vec::new();
+        if let Some(list) = listed(&known) {
+            let verb = if known.len() == 1 { "is" } else { "are" };
+            reasons.push(format!("{list} {verb} outside the workspace"));
+        }
+        for (path, rule) in held {
+            reasons.push(format!("`{}` holds what {} denies", visible(&path), rule.origin));
+        }
+        if !unknown.is_empty() {
+            let words: Vec<&str> = unknown.into_iter().filter(|text| !text.is_empty()).collect();
+            reasons.push(match listed(&words) {
+                Some(list) => format!("what file {list} names is known only when it runs"),
+                None => "in which directory it runs is known only when it runs".to_owned(),
+            });
+        }
+        if reasons.is_empty() {
             return None;
         }
-        self.directory(&self.workdir.join(&text))
+        let reason = reasons.join("; ");
+        Some(Crossing { decision: Decision::Ask, reason, offer: offer.unwrap_or_default() })
     }
 
-    /// Why a path must be asked because of where it leads; none inside the workspace, and where a rule allows it.
-    pub(crate) fn directory(&self, path: &Path) -> Option<String> {
-        let path = resolve(path);
-        if self.root_of(&path).is_some() {
-            return None;
-        }
-        let shown = path.to_string_lossy();
-        let subject = Subject { text: &shown, also: &[] };
-        let decided = self
+    /// The decision for a path outside, and the rule; with an allowing decision, a rule that denies something below.
+    fn decide_known(&self, shown: &str, touched: &Touched) -> (Decision, Option<&'p Rule>) {
+        // `/tmp/*` is about `/tmp`, too.
+        let names = |path: &str| [path.to_owned(), format!("{}/", path.trim_end_matches('/'))];
+        let exact = names(shown);
+        let also = names(&touched.named);
+        let strictest = self
             .layers
             .iter()
-            .filter_map(|layer| layer.decide(Area::ExternalDirectory, &subject))
+            .filter_map(|layer| layer.decide_names(Area::ExternalDirectory, &exact, &also))
             .max_by_key(|rule| rule.decision);
-        match decided {
-            Some(rule) if rule.decision == Decision::Allow => None,
-            _ => Some(format!("`{shown}` is outside the workspace")),
+        let approved = || self.approved.iter().any(|pattern| exact.iter().any(|name| pattern.matches(name)));
+        match strictest {
+            Some(rule) if rule.decision == Decision::Deny => (Decision::Deny, Some(rule)),
+            Some(rule) if rule.decision == Decision::Ask && !approved() => {
+                (Decision::Ask, (!rule.pattern.is_default()).then_some(rule))
+            }
+            None if !approved() => (Decision::Ask, None),
+            _ if touched.usage == Usage::Enter => (Decision::Allow, None),
+            _ => {
+                let below = &exact[1];
+                let mut denials = self.layers.iter().flat_map(|layer| layer.denials(Area::ExternalDirectory));
+                (Decision::Allow, denials.find(|rule| rule.pattern.literal_prefix().starts_with(below.as_str())))
+            }
         }
+    }
+
+    /// Whether everything outside is allowed, so that it does not matter what is not known.
+    fn allows_unknown(&self) -> bool {
+        let mut rules =
+            self.layers.iter().flat_map(Rules::as_slice).filter(|rule| rule.area == Area::ExternalDirectory).peekable();
+        rules.peek().is_some()
+            && self.layers.iter().flat_map(Rules::as_slice).any(|rule| {
+                rule.area == Area::ExternalDirectory && rule.pattern.is_default() && rule.decision == Decision::Allow
+            })
+            && rules.all(|rule| rule.decision == Decision::Allow)
     }
 
     /// The names that rules may call a file by.
     pub(crate) fn names(&self, path: &Path) -> Names {
-        let real = resolve(path);
+        let mut look = Look::new(self.roots);
+        let real = look.resolve(Path::new("/"), path).path;
         let mut exact = vec![real.to_string_lossy().into_owned()];
         let mut also = Vec::new();
-        if let Some(root) = self.root_of(&real)
-            && let Ok(below) = real.strip_prefix(&root)
-        {
+        if let Some(below) = look.below(&real) {
             exact.push(below.to_string_lossy().into_owned());
         }
         // A link's own name may be denied, never allowed: what changes is where it leads.
@@ -89,11 +182,6 @@ impl Outside<'_> {
             also.extend(path.strip_prefix(root).ok().map(|below| below.to_string_lossy().into_owned()));
         }
         Names { exact, also }
-    }
-
-    /// The workspace root, resolved, that a resolved path is in.
-    fn root_of(&self, path: &Path) -> Option<PathBuf> {
-        self.roots.iter().map(|root| resolve(root)).find(|root| path.starts_with(root))
     }
 }
 
@@ -106,71 +194,23 @@ pub(crate) struct Names {
     pub(crate) also: Vec<String>,
 }
 
-fn unknown(target: &str) -> String {
-    format!("the file `{target}` of a redirection is known only when it runs")
-}
-
-fn is_device(path: &str) -> bool {
-    matches!(path, "/dev/null" | "/dev/zero" | "/dev/full" | "/dev/stdin" | "/dev/stdout" | "/dev/stderr" | "/dev/tty")
-        || path.strip_prefix("/dev/fd/").is_some_and(|number| number.bytes().all(|b| b.is_ascii_digit()))
-}
-
-/// The path with every symbolic link on its way resolved, also one that leads to nothing, and `.` and `..` taken away.
-///
-/// A path with more links than the system follows becomes `/`, which is outside of every workspace.
-fn resolve(path: &Path) -> PathBuf {
-    const MOST_LINKS: usize = 40;
-    let mut links = 0;
-    let mut real = PathBuf::new();
-    let mut rest: Vec<OsString> = names(path);
-    while let Some(name) = rest.pop() {
-        match name.as_encoded_bytes() {
-            b"." => continue,
-            b".." => {
-                real.pop();
-                continue;
-            }
-            _ => real.push(&name),
-        }
-        let Ok(target) = real.read_link() else { continue };
-        links += 1;
-        if links > MOST_LINKS {
-            return PathBuf::from("/");
-        }
-        real.pop();
-        // An absolute target starts again at the root: its first name is the root itself.
-        rest.extend(names(&target));
+/// The pattern of the directory that a path is in, or is; the path alone where that would be a whole disk or home.
+fn pattern(path: &Path) -> Option<String> {
+    let text = path.to_str().filter(|text| !text.contains(['*', '?']) && *text != "/")?;
+    if path.is_dir() {
+        return (path.components().count() > 2 || text == "/tmp").then(|| format!("{text}/*"));
     }
-    real
-}
-
-/// The names of a path, last one first.
-fn names(path: &Path) -> Vec<OsString> {
-    path.components().rev().map(|component| component.as_os_str().to_owned()).collect()
-}
-
-#[cfg(all(test, unix))]
-mod tests {
-    use std::os::unix::fs::symlink;
-    use std::path::Path;
-
-    use super::resolve;
-
-    #[test]
-    fn links_are_followed_also_into_nothing() {
-        let directory = tempfile::tempdir().unwrap();
-        let root = directory.path().canonicalize().unwrap();
-        std::fs::create_dir(root.join("sub")).unwrap();
-        symlink("../nothing", root.join("sub/dangling")).unwrap();
-        symlink("/etc", root.join("away")).unwrap();
-        symlink("loop", root.join("loop")).unwrap();
-        symlink("sub", root.join("link")).unwrap();
-        let check = |path: &str, expected: &Path| assert_eq!(resolve(&root.join(path)), expected, "{path}");
-        check("sub/dangling", &root.join("nothing"));
-        check("away/x/../hosts", Path::new("/etc/hosts"));
-        check("link/../a/./b", &root.join("a/b"));
-        check("away/..", Path::new("/"));
-        check("loop", Path::new("/"));
-        check("new/file", &root.join("new/file"));
+    let parent = path.parent()?;
+    let narrow = parent.components().count() <= 3 && parent.starts_with("/home") || parent == Path::new("/root");
+    if narrow || parent.parent().is_none() {
+        return Some(text.to_owned());
     }
+    Some(format!("{}/*", parent.to_str()?))
+}
+
+/// The texts in backquotes, as a sentence lists them.
+fn listed(texts: &[impl AsRef<str>]) -> Option<String> {
+    let quoted: Vec<String> = texts.iter().map(|text| format!("`{}`", visible(text.as_ref()))).collect();
+    let (last, rest) = quoted.split_last()?;
+    Some(if rest.is_empty() { last.clone() } else { format!("{} and {last}", rest.join(", ")) })
 }

@@ -183,8 +183,11 @@ impl Reader<'_> {
                 b'\n' if !self.done() => {}
                 _ => return self.error("`;` is missing after the words of a loop"),
             }
-        } else if self.peek() == b';' {
-            self.pos += 1;
+        } else {
+            self.step(Step::Forget);
+            if self.peek() == b';' {
+                self.pos += 1;
+            }
         }
         self.newlines()?;
         self.loop_body()
@@ -249,8 +252,12 @@ impl Reader<'_> {
             }
             self.nested(Self::list)?;
             if self.starts_with(";;&") {
+                self.step(Step::Fall);
                 self.pos += 3;
-            } else if self.starts_with(";;") || self.starts_with(";&") {
+            } else if self.starts_with(";&") {
+                self.step(Step::Fall);
+                self.pos += 2;
+            } else if self.starts_with(";;") {
                 self.pos += 2;
             } else if self.reserved() == Some("esac") {
                 self.pos += 4;

@@ -19,6 +19,8 @@ pub(crate) enum Step {
     Body(u32),
     /// A value that a loop gives to its variable.
     Value(u32),
+    /// A loop gives values to a variable that the script does not tell.
+    Forget,
     /// What follows runs in a process of its own, up to its `Leave`.
     Enter,
     /// The end of such a process.
@@ -59,6 +61,8 @@ pub(crate) enum Step {
     Case,
     /// One of them.
     Branch,
+    /// A branch ends with `;&` or `;;&`: what follows may run, too.
+    Fall,
     /// Their end.
     Esac,
     /// A function's body follows, up to `end`.
@@ -90,6 +94,11 @@ pub(super) struct Offsets {
 }
 
 impl Script {
+    /// How many steps there are.
+    pub(crate) fn len(&self) -> usize {
+        self.steps.len() + self.bodies.iter().map(Vec::len).sum::<usize>()
+    }
+
     /// Turns a tree's numbers into those of the analysis. `segments` has the segment of each command.
     pub(super) fn renumber(&mut self, segments: &[usize], offsets: Offsets) {
         let shift = |number: &mut u32, by: usize| *number = number.saturating_add(narrow(by));

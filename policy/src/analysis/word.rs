@@ -2,7 +2,7 @@
 
 use super::quote::ansi_c;
 use super::reader::{Read, Reader, is_meta};
-use super::tree::{Word, WordPart};
+use super::tree::{Tree, Word, WordPart};
 
 /// Where a word stands, which decides what ends it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -294,6 +294,13 @@ impl Reader<'_> {
             }
         }
     }
+}
+
+/// Reads a text that is one word; none when it is not.
+pub(crate) fn read_word(text: &str) -> Option<Word> {
+    let mut reader = Reader::new(text, 0, text.len(), Tree::default());
+    let word = reader.word().ok().flatten()?;
+    reader.done().then_some(word)
 }
 
 /// Bytes that mean nothing but themselves, anywhere in a word.

@@ -230,6 +230,7 @@ fn an_explanation_is_plain_json() {
                 },
             ],
             "bareShell": false,
+            "outside": [],
             "smart": "ask",
         })
     );

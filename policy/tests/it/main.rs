@@ -8,5 +8,6 @@ mod gate;
 mod identity;
 mod invariants;
 mod mask;
+mod paths;
 mod programs;
 mod properties;

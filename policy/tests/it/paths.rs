@@ -1,0 +1,338 @@
+//! Which paths of a command line lie outside the workspace.
+
+use std::path::Path;
+
+use policy::Policy;
+use tool_api::{CommandKind, Workspace};
+
+fn outside_of(command: &str, workspace: &Path, home: &Path) -> String {
+    let policy = Policy::new().with_home(home);
+    let found = policy.explain(command, CommandKind::Once, &Workspace::new(workspace)).outside;
+    if found.is_empty() { "none".to_owned() } else { found.join(",") }
+}
+
+/// Checks commands in `/srv/proj` with the home directory `/home/u`, neither of which need exist.
+#[track_caller]
+fn check_all(rows: &[(&str, &str)]) {
+    let mut failures = Vec::new();
+    for (command, expected) in rows {
+        let found = outside_of(command, Path::new("/srv/proj"), Path::new("/home/u"));
+        if !expected.split('|').any(|one| one == found) {
+            failures.push(format!("{command:?}: want {expected}, have {found}"));
+        }
+    }
+    assert!(failures.is_empty(), "{} of {}:\n{}", failures.len(), rows.len(), failures.join("\n"));
+}
+
+#[test]
+fn rows_of_the_table() {
+    let rows = crate::cases::rows("path");
+    let mut failures = Vec::new();
+    for row in &rows {
+        let found = outside_of(&row.command, Path::new("/srv/proj"), Path::new("/home/u"));
+        let expected = row.expected.strip_prefix("outside=").unwrap();
+        assert!(!row.benign || expected == "none", "{}", row.id);
+        if !expected.split('|').any(|one| one == found) {
+            failures.push(format!("{}: {:?} want {expected}, have {found}", row.id, row.command));
+        }
+    }
+    assert!(failures.is_empty(), "{} of {}:\n{}", failures.len(), rows.len(), failures.join("\n"));
+}
+
+#[test]
+fn names_are_taken_as_the_shell_takes_them() {
+    check_all(&[
+        ("cat a", "none"),
+        ("cat ../x", "/srv/x"),
+        ("cat ..", "/srv"),
+        ("cat ../proj/x", "none"),
+        ("cat ../projX/a", "/srv/projX/a"),
+        ("cat /srv/projX/a", "/srv/projX/a"),
+        ("cat /srv/proj", "none"),
+        ("cat /srv//proj//a", "none"),
+        ("cat //etc/passwd", "/etc/passwd"),
+        ("cat /srv/proj/a/../../../x", "/x"),
+        ("cat '/etc/passwd'", "/etc/passwd"),
+        ("cat \"/etc\"/passwd", "/etc/passwd"),
+        ("cat /e''tc/passwd", "/etc/passwd"),
+        ("cat /etc\\/passwd", "/etc/passwd"),
+        ("cat ~", "/home/u"),
+        ("cat ~/x", "/home/u/x"),
+        ("cat ~/../v/x", "/home/v/x"),
+        ("cat \"~/x\"", "none"),
+        ("cat \\~/x", "none"),
+        ("cat a~", "none"),
+        ("cat ~other/x", "?"),
+        ("cat ~+/x", "none"),
+        ("cat ~-/x", "?"),
+        ("cat $HOME/x", "/home/u/x"),
+        ("cat \"$HOME/x y\"", "/home/u/x y"),
+        ("cat '$HOME/x'", "none"),
+        ("cat $PWD/x", "none"),
+        ("cat ${PWD}/../x", "/srv/x"),
+        ("cat \"$OLDPWD\"", "?"),
+        ("cat \"${D:-/etc}\"/x", "?"),
+        ("cat /etc/$F", "?"),
+        ("cat $((1+1))", "?"),
+        ("cat log.$$", "none"),
+        ("cat {a,b}", "none"),
+        ("cat {a,../b}", "/srv/b"),
+        ("cat {a,/etc/{passwd,hosts}}", "/etc/passwd,/etc/hosts"),
+        ("cat {'/etc/passwd',a}", "/etc/passwd|?"),
+        ("cat x{1..3}", "none"),
+        ("cat {$HOME,a}/x", "/home/u/x"),
+        ("cat {~,a}/x", "/home/u/x|?"),
+        ("cat $'\\x2e\\x2e/x'", "/srv/x"),
+        ("cat *", "none"),
+        ("cat src/*.rs", "none"),
+        ("cat **/*.rs", "none"),
+        ("cat [ab].c", "none"),
+        ("cat x?y", "none"),
+        ("cat /srv/proj/*.rs", "none"),
+        ("cat ../*", "?"),
+        ("cat */../../x", "?"),
+        ("cat /*/passwd", "?"),
+        ("cat /etc/*", "?"),
+        ("cat ~/*", "?"),
+        ("cat $HOME/*.txt", "?"),
+        ("cat .*", "?"),
+        ("cat .[a-z]*", "none|?"),
+        ("cat ./.?*", "?"),
+        ("cat '*'", "none"),
+        ("cat ./a/./b/..", "none"),
+    ]);
+}
+
+#[test]
+fn redirections_are_files() {
+    check_all(&[
+        ("< /etc/passwd", "/etc/passwd"),
+        ("< /etc/passwd cat", "/etc/passwd"),
+        ("cat < ../x", "/srv/x"),
+        ("echo x > f", "none"),
+        ("echo x >> f 2>&1", "none"),
+        ("echo x > ../f", "/srv/f"),
+        ("echo x > $HOME/f", "/home/u/f"),
+        ("echo x > ~/a/../b", "/home/u/b"),
+        ("echo x &> /tmp/e", "/tmp/e"),
+        ("echo x &>> /tmp/e", "/tmp/e"),
+        ("echo x >& /tmp/e", "/tmp/e"),
+        ("echo x >& 2", "none"),
+        ("echo x <> /tmp/e", "/tmp/e"),
+        ("echo x {fd}> /tmp/e", "/tmp/e"),
+        ("exec 3< /tmp/e", "/tmp/e"),
+        ("exec 3<&-", "none"),
+        ("> /tmp/e", "/tmp/e"),
+        ("ls >> /dev/null 2>> /dev/stderr", "none"),
+        ("ls > /dev/tty", "none"),
+        ("ls > /dev/sda", "/dev/sda"),
+        ("echo x > /dev/tcp/host/80", "/dev/tcp/host/80"),
+        ("cat < /dev/udp/host/53", "/dev/udp/host/53"),
+        ("cat <<< /etc/passwd", "none"),
+        ("cat <<'E'\n/etc/passwd $(cat /etc/shadow)\nE", "none"),
+        ("cat <<E\n/etc/passwd\nE", "none"),
+        ("cat <<E | tee /tmp/x\n$(cat ../y)\nE", "/srv/y,/tmp/x"),
+        ("cat <<A <<B\n`cat /etc/a`\nA\n$(cat /etc/b)\nB", "/etc/a,/etc/b"),
+        ("(ls) > /tmp/e", "/tmp/e"),
+        ("{ cd src; ls; } > ../e", "/srv/e"),
+        ("for i in a b; do echo $i; done > /tmp/e", "/tmp/e"),
+        ("while read l; do echo $l; done < /etc/passwd", "/etc/passwd"),
+        ("until false; do :; done 2> /tmp/e", "/tmp/e"),
+        ("case x in x) ls;; esac > /tmp/e", "/tmp/e"),
+        ("[[ -n x ]] > /tmp/e", "/tmp/e"),
+        ("(( 1 )) > /tmp/e", "/tmp/e"),
+        ("f() { ls; } > /tmp/e; f", "/tmp/e"),
+        ("ls | tee a > /tmp/e", "/tmp/e"),
+        ("diff <(cat /etc/a) <(cat b)", "/etc/a"),
+        ("tee >(cat > /tmp/e)", "/tmp/e"),
+        ("x=$(cat /etc/a)", "/etc/a"),
+        ("echo \"$(cat /etc/a)\" '$(cat /etc/b)'", "/etc/a"),
+        ("echo `cat /etc/a`", "/etc/a"),
+        ("echo ${x:-$(cat /etc/a)}", "/etc/a"),
+        ("echo $(( $(cat /etc/a) ))", "/etc/a"),
+        ("[[ -f /etc/passwd ]]", "/etc/passwd"),
+        ("[[ ! -e ../x && -d src ]]", "/srv/x"),
+        ("[[ a -nt /etc/passwd ]]", "/etc/passwd"),
+        ("[[ /etc/passwd -ot a ]]", "/etc/passwd"),
+        ("[[ /etc/passwd == x ]]", "none"),
+        ("[[ $x == /* ]]", "none"),
+        ("[[ -n /etc/passwd ]]", "none"),
+    ]);
+}
+
+#[test]
+fn directories_are_followed() {
+    check_all(&[
+        ("cd /tmp && touch x", "/tmp,/tmp/x"),
+        ("cd /tmp; touch x", "/tmp,/tmp/x"),
+        ("cd /tmp\ntouch x", "/tmp,/tmp/x"),
+        ("cd /tmp || touch x", "/tmp"),
+        ("cd /tmp || exit 1; touch x", "/tmp,/tmp/x"),
+        ("cd /no/such || exit 1; touch x", "/no/such,/no/such/x"),
+        ("cd /no/such; touch x", "/no/such,/no/such/x"),
+        ("cd /no/such && ls; touch ../x", "/no/such,/no/x,/srv/x"),
+        ("cd /tmp && touch /srv/proj/x", "/tmp"),
+        ("cd src && touch x", "none"),
+        ("cd src && touch ../x", "none"),
+        ("cd src && touch ../../x", "/srv/x"),
+        ("cd src; touch ../x", "/srv/x"),
+        ("cd src && cd .. && touch x", "none"),
+        ("cd src && cd ../.. && touch x", "/srv,/srv/x"),
+        ("cd a/b/c && cat ../../../x", "none"),
+        ("cd a/b/c && cat ../../../../x", "/srv/x"),
+        ("cd ..", "/srv"),
+        ("cd .", "none"),
+        ("cd ''", "none"),
+        ("cd -- /tmp", "/tmp"),
+        ("cd -P /tmp", "/tmp"),
+        ("cd -L ../..", "/"),
+        ("cd ~", "/home/u"),
+        ("cd ~/x && cat y", "/home/u/x,/home/u/x/y"),
+        ("cd && cat y", "/home/u,/home/u/y"),
+        ("cd $HOME; cat /srv/proj/a", "/home/u"),
+        ("cd \"$HOME\" && cat .bashrc", "/home/u,/home/u/.bashrc"),
+        ("cd /tmp; cd -; touch x", "/tmp"),
+        ("cd /tmp && cd - && touch x", "/tmp"),
+        ("cd /tmp && cat \"$OLDPWD/a\"", "/tmp"),
+        ("cd /tmp && cat ~-/a", "/tmp"),
+        ("cd /tmp && cat $PWD/a", "/tmp,/tmp/a"),
+        ("cd \"$D\"; touch x", "?"),
+        ("cd $(mktemp -d) && touch x", "?"),
+        ("cd \"$D\" && touch /tmp/x", "/tmp/x,?"),
+        ("(cd \"$D\"); touch x", "?"),
+        ("(cd /tmp && touch x); touch y", "/tmp,/tmp/x"),
+        ("{ cd /tmp; }; touch x", "/tmp,/tmp/x"),
+        ("cd /tmp | cat; touch x", "/tmp"),
+        ("ls | cd /tmp; touch x", "/tmp"),
+        ("cd /tmp & wait; touch x", "/tmp"),
+        ("x=$(cd /tmp; cat y); touch x", "/tmp,/tmp/y"),
+        ("cat <(cd /tmp; cat y); touch x", "/tmp,/tmp/y"),
+        ("coproc cd /tmp; touch x", "/tmp"),
+        ("if cd /tmp; then touch x; fi", "/tmp,/tmp/x"),
+        ("if cd /no/such; then touch x; else touch y; fi", "/no/such,/no/such/x"),
+        ("! cd /no/such && touch x", "/no/such"),
+        ("if true; then cd /tmp; fi; touch x", "/tmp,/tmp/x"),
+        ("if true; then :; elif cd /tmp; then touch a; else touch b; fi", "/tmp,/tmp/a"),
+        ("while cd ..; do touch x; done", "/srv,/srv/x,/,/x,?|/srv,/srv/x,/,/x"),
+        ("for d in a b; do (cd $d && cat x); done", "none"),
+        ("for d in a /tmp; do (cd $d && cat x); done", "/tmp,/tmp/x"),
+        ("for d in a b; do cd $d && cat x && cd ..; done", "none|/srv|?|/srv,?"),
+        ("for f in *.txt; do cat \"$f\"; done", "none"),
+        ("for f in /etc/*; do cat \"$f\"; done", "?"),
+        ("for f in a b; do cat ../$f; done", "/srv/a,/srv/b"),
+        ("for f; do cat \"$f\"; done", "?"),
+        ("until cd /tmp; do :; done; touch x", "/tmp,/tmp/x"),
+        ("case $1 in a) cd /tmp;; b) cd src;; esac; cat ../x", "/tmp,/x,/srv/x|/tmp,/srv/x,/x"),
+        ("case $1 in a) cd /tmp;& b) touch x;; c) touch y;; esac", "/tmp,/tmp/x"),
+        ("f() { cd /tmp; }; f; touch x", "/tmp,/tmp/x"),
+        ("f() { touch x; }; cd /tmp; f", "/tmp,/tmp/x"),
+        ("f() { touch x; }; (cd /tmp; f); f", "/tmp,/tmp/x"),
+        ("f() { cd /tmp || return; touch x; }; f", "/tmp,/tmp/x"),
+        ("f() { cat /etc/a; }", "/etc/a"),
+        ("f() { f; }; f; touch x", "none"),
+        ("f() { cd ..; f; }; f; touch x", "/srv,/,/srv/x,/x"),
+        ("pushd /tmp && touch x && popd && touch y", "/tmp,/tmp/x"),
+        ("pushd src; touch ../x; popd", "/srv/x"),
+        ("pushd /tmp; pushd; touch y", "/tmp"),
+        ("pushd /tmp > /dev/null; pushd /srv/proj; popd; touch z", "/tmp,/tmp/z"),
+        ("popd; touch x", "none"),
+        ("pushd +1; touch x", "?"),
+        ("pushd -n /tmp; touch x", "none"),
+        ("CDPATH=/etc cd ssl && cat x", "/etc/ssl,/etc/ssl/x|?"),
+        ("export CDPATH=/etc; cd ssl", "/etc/ssl"),
+        ("CDPATH=/etc; cd ./ssl", "none"),
+        ("CDPATH=$X cd ssl", "?"),
+        ("HOME=/tmp; cd; cat x", "/tmp,/tmp/x"),
+        ("HOME=/tmp cd", "/tmp"),
+        ("command cd /tmp; touch x", "/tmp,/tmp/x"),
+        ("builtin cd /tmp && touch x", "/tmp,/tmp/x"),
+        ("eval 'cd /tmp'; touch x", "/tmp,/tmp/x"),
+        ("eval cd /tmp '&&' touch x", "/tmp,/tmp/x"),
+        ("bash -c 'cd /tmp; touch x'; touch y", "/tmp,/tmp/x"),
+        ("bash -c '{ ls; } > ../x'", "/srv/x"),
+        ("cd /tmp && bash -c 'cat x'", "/tmp,/tmp/x"),
+        ("cd src && bash -c 'cat ../x'", "none"),
+        ("env -C /tmp touch x && touch y", "/tmp,/tmp/x"),
+        ("env --chdir=/tmp touch x", "/tmp,/tmp/x"),
+        ("env -C src cat ../x", "none"),
+        ("exit; touch ../x", "/srv/x"),
+        ("true && cd /tmp && exit; touch x", "/tmp"),
+        ("cd /tmp; (touch a; cd /; touch b); touch c", "/tmp,/tmp/a,/,/b,/tmp/c"),
+    ]);
+}
+
+#[test]
+fn variables_of_the_command_line_are_known() {
+    check_all(&[
+        ("D=/tmp; cat $D/x", "/tmp/x"),
+        ("D=src; cat $D/x", "none"),
+        ("D=src && cat \"$D/x\"", "none"),
+        ("D=/tmp; D=src; cat $D/x", "none"),
+        ("cat $D/x; D=src", "?"),
+        ("D=$X; cat $D", "?"),
+        ("D=~; cat $D/x", "/home/u/x"),
+        ("D=/tmp; E=$D/y; cat $E", "/tmp/y"),
+        ("D=/tmp cat $D/x", "?"),
+        ("export D=/tmp; cat $D/x", "/tmp/x"),
+        ("declare D=/tmp; cat $D/x", "/tmp/x"),
+        ("local D=src; cat $D/x", "none"),
+        ("declare -n D=E; cat $D/x", "?"),
+        ("D=a; D+=/../../x; cat $D", "?"),
+        ("D=(a b); cat $D", "?"),
+        ("D=a; read D; cat $D", "?"),
+        ("D=a; printf -v D /etc/x; cat $D", "?"),
+        ("D=a; unset D; cat $D/x", "?"),
+        ("D=a; . ./env; cat $D", "?"),
+        ("D=a; eval \"$X\"; cat $D", "?"),
+        ("D=a; true && D=/tmp; cat $D/x", "/tmp/x"),
+        ("if x; then D=a; else D=/tmp; fi; cat $D/x", "?"),
+        ("D=b; if x; then D=a; else D=/tmp; fi; cat $D/x", "/tmp/x"),
+        ("D=a; while x; do cat $D; D=/tmp; done", "/tmp"),
+        ("D='a /etc'; cat $D", "?"),
+        ("D='a b'; cat \"$D\"", "none"),
+        ("D=a; bash -c 'cat $D/etc/passwd'", "?"),
+        ("D=/tmp; f() { cat $D; }; f", "/tmp"),
+        ("OUT=/tmp/o; echo x > $OUT", "/tmp/o"),
+        ("OUT=/tmp/o; echo x > \"$OUT\"", "/tmp/o"),
+        ("D=/tmp; cd $D && touch x", "/tmp,/tmp/x"),
+        ("for D in a b; do :; done; cat $D", "none"),
+    ]);
+}
+
+#[test]
+fn programs_that_are_paths_run_a_file() {
+    check_all(&[
+        ("/tmp/x.sh", "/tmp/x.sh"),
+        ("./x", "none"),
+        ("../x", "/srv/x"),
+        ("~/bin/x", "/home/u/bin/x"),
+        ("$HOME/bin/x", "/home/u/bin/x"),
+        ("\"$D\"/x", "?"),
+        ("/usr/bin/ls", "none"),
+        ("/bin/cat a", "none"),
+        ("/usr/../tmp/x", "/tmp/x"),
+        ("/opt/homebrew/bin/git status", "none"),
+        ("timeout 5 /tmp/x", "/tmp/x"),
+        ("cd /tmp && ./x", "/tmp,/tmp/x"),
+        ("nice -n 5 cat /etc/a", "/etc/a"),
+        ("sudo cat /etc/a", "/etc/a"),
+        ("nohup cat /etc/a > /tmp/o", "/tmp/o,/etc/a|/etc/a,/tmp/o"),
+        ("xargs cat /etc/a < list", "/etc/a"),
+        ("xargs -a /tmp/l cat", "/tmp/l"),
+        ("poetry run cat /etc/a", "/etc/a"),
+        ("docker exec c cat /etc/a", "none|/etc/a"),
+        ("ssh host cat /etc/a", "none|/etc/a"),
+        ("bash -c 'bash -c \"cat /etc/a\"'", "/etc/a"),
+        ("find . -exec sh -c 'cat /etc/a' \\;", "/etc/a"),
+        ("find . -name x -exec cat {} +", "none"),
+        ("trap 'cat /etc/a' EXIT", "/etc/a"),
+        ("eval cat /etc/a", "/etc/a"),
+        ("time cat /etc/a", "/etc/a"),
+        ("! cat /etc/a", "/etc/a"),
+        ("watch cat /etc/a", "/etc/a"),
+        ("source /tmp/x", "/tmp/x"),
+        (". ./x", "none"),
+        ("bash x.sh", "none"),
+        ("bash ../x.sh", "/srv/x.sh"),
+    ]);
+}
