@@ -24,6 +24,18 @@ pub(crate) struct Verdict<'p> {
     /// The rule that decided; none when no rule matched.
     pub(crate) rule: Option<&'p Rule>,
     why: Why<'p>,
+    ruled: Ruled,
+}
+
+/// What the rules alone say, before anything else is looked at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Ruled {
+    /// Nothing, or not every layer asks.
+    Open,
+    /// Every layer asks.
+    Asks,
+    /// It is allowed or denied.
+    Settles,
 }
 
 /// Why a segment is decided so. The text is made only for what is shown.
@@ -110,15 +122,14 @@ impl Judgement<'_> {
         self.verdicts.get(number).is_some_and(|verdict| verdict.decision == Decision::Allow)
     }
 
-    /// Whether the rules leave a segment open, and whether they ask for one.
+    /// What the rules leave open, and what they ask for.
     pub(crate) fn left(&self, analysis: &CommandAnalysis) -> Left {
-        let mut left = Left { open: false, asked: false };
+        let mut left = Left { open: false, asked: false, by_rule: false };
         for (segment, verdict) in analysis.segments.iter().zip(&self.verdicts) {
             if segment.reach != Reach::DenyOnly && verdict.decision == Decision::Ask {
-                match verdict.why {
-                    Why::NoRule => left.open = true,
-                    _ => left.asked = true,
-                }
+                left.open |= verdict.ruled == Ruled::Open;
+                left.by_rule |= verdict.ruled == Ruled::Asks;
+                left.asked |= !matches!(verdict.why, Why::NoRule);
             }
         }
         left
@@ -152,10 +163,12 @@ impl Judgement<'_> {
 /// What the rules leave to others.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Left {
-    /// No rule is about a segment.
+    /// Not every layer has a rule about a segment.
     pub(crate) open: bool,
-    /// A rule asks for a segment.
+    /// A segment must be asked for, whatever it does.
     pub(crate) asked: bool,
+    /// Every layer asks for a segment.
+    pub(crate) by_rule: bool,
 }
 
 /// What a judgement is made with.
@@ -242,16 +255,25 @@ impl<'p> Law<'p> {
         let readings = Readings::new(segment, self.home);
         let subject = Subject { text: &readings.text, also: &readings.also };
         let mut strictest: Option<&'p Rule> = None;
+        // So that a further layer that asks takes nothing away from what smart mode refuses.
+        let mut open = self.layers.is_empty();
         for layer in self.layers {
-            if let Some(rule) = layer.decide(Area::Bash, &subject)
+            let rule = layer.decide(Area::Bash, &subject);
+            open |= rule.is_none_or(|rule| rule.decision == Decision::Allow);
+            if let Some(rule) = rule
                 && strictest.is_none_or(|other| rule.decision > other.decision)
             {
                 strictest = Some(rule);
             }
         }
+        let ruled = match strictest.map(|rule| rule.decision) {
+            Some(Decision::Allow | Decision::Deny) => Ruled::Settles,
+            Some(Decision::Ask) if !open => Ruled::Asks,
+            _ => Ruled::Open,
+        };
         let mut verdict = match strictest {
-            Some(rule) => Verdict { decision: rule.decision, rule: Some(rule), why: Why::Rule },
-            None => Verdict { decision: Decision::Ask, rule: None, why: Why::NoRule },
+            Some(rule) => Verdict { decision: rule.decision, rule: Some(rule), why: Why::Rule, ruled },
+            None => Verdict { decision: Decision::Ask, rule: None, why: Why::NoRule, ruled },
         };
         if verdict.decision == Decision::Deny {
             return verdict;
@@ -263,7 +285,7 @@ impl<'p> Law<'p> {
             verdict.why = Why::Approved(pattern);
         }
         if let Some(rule) = self.could_be_denied(segment) {
-            verdict = Verdict { decision: Decision::Ask, rule: Some(rule), why: Why::CouldBecome };
+            verdict = Verdict { decision: Decision::Ask, rule: Some(rule), why: Why::CouldBecome, ruled };
         } else if verdict.decision == Decision::Allow
             && dangerous_assignment(segment).is_some()
             && !readings.full.as_deref().is_some_and(|full| self.allows_literally(full))
@@ -332,7 +354,8 @@ impl<'p> Law<'p> {
                 && let Some(rule) = outer.rule
                 && spells_out(rule, &analysis.segments[outer_number], inner)
             {
-                verdicts[number] = Verdict { decision: Decision::Allow, rule: Some(rule), why: Why::Rule };
+                let ruled = Ruled::Settles;
+                verdicts[number] = Verdict { decision: Decision::Allow, rule: Some(rule), why: Why::Rule, ruled };
             }
         }
     }

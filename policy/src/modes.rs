@@ -136,7 +136,7 @@ impl<'p> Law<'p> {
         judgement: &mut Judgement<'p>,
     ) {
         let left = judgement.left(analysis);
-        if left.asked && !left.open {
+        if left.by_rule && !left.open {
             return;
         }
         let finding = classify(analysis, &self.scene(kind), &|number| judgement.settles(number));
