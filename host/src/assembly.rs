@@ -6,7 +6,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use tool_api::{NoMask, Tool};
+use policy::{SecretMask, names_secret};
+use tool_api::{Mask, Tool};
 
 use crate::builtin::{BUILTINS, Shared};
 use crate::settings::{SettingError, SettingErrors};
@@ -75,12 +76,26 @@ impl Host {
         environment: impl IntoIterator<Item = (OsString, OsString)>,
     ) -> Result<Self, AssembleError> {
         let registry = Registry::new(builtin_tools(settings)?, RegistryConfig::from_settings(settings))?;
+        let environment: Vec<(OsString, OsString)> = environment.into_iter().collect();
+        let mask: Arc<dyn Mask> = Arc::new(mask(settings, &environment));
         let shell_env = Arc::new(HostEnv::new(&settings.env, environment));
-        let host = Self::new(registry).with_policy(settings.policy()).with_shell_env(shell_env);
+        let mut host = Self::new(registry).with_policy(settings.policy()).with_shell_env(shell_env);
+        if settings.mask.enabled {
+            host = host.with_mask(Arc::clone(&mask));
+        }
         let Some(path) = settings.audit.file.clone() else { return Ok(host) };
-        match AuditFile::open(&path, Arc::new(NoMask)) {
+        match AuditFile::open(&path, mask) {
             Ok(audit) => Ok(host.with_audit(Arc::new(audit))),
             Err(error) => Err(AssembleError::Audit { path, source: Arc::new(error) }),
         }
     }
+}
+
+/// Makes the mask that knows the secrets of the host's environment and of the one that commands get.
+fn mask(settings: &Settings, environment: &[(OsString, OsString)]) -> SecretMask {
+    let mask = SecretMask::new();
+    let is_secret = |name: &str| names_secret(name) || settings.mask.variables.iter().any(|more| more == name);
+    mask.add_variables_if(environment.iter().map(|(name, value)| (name, value)), is_secret);
+    mask.add_variables_if(&settings.env.set, is_secret);
+    mask
 }

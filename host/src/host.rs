@@ -8,10 +8,11 @@ use std::time::SystemTime;
 use policy::{Audit, Gate, NobodyToAsk, Policy};
 use tokio::sync::RwLock;
 use tool_api::{
-    CallId, CancellationToken, ChatId, DenyAll, FixedEnv, NoticeSink, Permission, Scope, ShellEnv, ToolCall,
-    ToolContext, ToolError, ToolErrorKind, ToolOutput, Workspace,
+    CallId, CancellationToken, ChatId, DenyAll, FixedEnv, Mask, NoMask, NoticeSink, Permission, Scope, ShellEnv,
+    ToolCall, ToolContext, ToolError, ToolErrorKind, ToolOutput, Workspace,
 };
 
+use crate::masking::Remembered;
 use crate::{CallOptions, Chat, Inbox, Registry};
 
 /// All that a front needs: it opens chats and makes calls.
@@ -23,6 +24,7 @@ pub struct Host {
     permission: Rule,
     shell_env: Arc<dyn ShellEnv>,
     audit: Option<Arc<dyn Audit>>,
+    mask: Arc<dyn Mask>,
     inbox: Arc<Inbox>,
     ending: CancellationToken,
     /// Is read by each call while it runs, so that the end of the host waits for its calls.
@@ -50,6 +52,7 @@ impl Host {
             permission: Rule::Own(Arc::new(DenyAll)),
             shell_env: Arc::new(FixedEnv::default()),
             audit: None,
+            mask: Arc::new(NoMask),
             inbox: Arc::new(Inbox::new()),
             ending: CancellationToken::new(),
             calls: RwLock::new(()),
@@ -82,6 +85,15 @@ impl Host {
         self
     }
 
+    /// Sets what hides secrets in results, errors and notices; it learns what a person gives. Before the first chat is
+    /// opened, and before the inbox is taken. Nothing is hidden by default.
+    #[must_use]
+    pub fn with_mask(mut self, mask: Arc<dyn Mask>) -> Self {
+        self.inbox = Arc::new(Inbox::new().with_mask(Arc::clone(&mask)));
+        self.mask = mask;
+        self
+    }
+
     /// Sets the environment of commands.
     #[must_use]
     pub fn with_shell_env(mut self, shell_env: Arc<dyn ShellEnv>) -> Self {
@@ -92,6 +104,11 @@ impl Host {
     /// Returns the tools.
     pub fn registry(&self) -> &Registry {
         &self.registry
+    }
+
+    /// Returns what hides secrets, for what a front shows beside results.
+    pub fn mask(&self) -> &Arc<dyn Mask> {
+        &self.mask
     }
 
     /// Returns where notices wait for a front.
@@ -171,13 +188,15 @@ impl Host {
             // A chat of another host.
             (Rule::Policy(_), None) => Arc::new(DenyAll),
         };
+        let person = Arc::new(Remembered { person: Arc::clone(&options.person), mask: Arc::clone(&self.mask) });
         let number = self.numbered.fetch_add(1, Ordering::Relaxed) + 1;
         ToolContext::deny_all(chat.id().clone(), chat.workspace().root())
             .with_call(CallId::new(format!("{}-{number}", self.run)))
             .with_workspace(Arc::clone(chat.workspace()))
             .with_permission(permission)
             .with_notices(notices)
-            .with_person(Arc::clone(&options.person))
+            .with_person(person)
+            .with_mask(Arc::clone(&self.mask))
             .with_shell_env(Arc::clone(&self.shell_env))
             .with_cancel(cancel)
             .with_wait_limit(options.wait_limit)

@@ -1,10 +1,12 @@
 //! The inbox: notices wait here until a front takes them to the model.
 
 use std::collections::{HashMap, VecDeque};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tokio::sync::watch;
-use tool_api::{ChatId, Notice, NoticeSink};
+use tool_api::{ChatId, Mask, NoMask, Notice, NoticeSink};
+
+use crate::masking::mask_text;
 
 /// Notices that wait a chat; the oldest go first when more come, which [`Inbox::take`] then says.
 const MAX_WAITING: usize = 1_000;
@@ -14,6 +16,7 @@ const MAX_WAITING: usize = 1_000;
 pub struct Inbox {
     waiting: Mutex<HashMap<ChatId, Waiting>>,
     arrived: watch::Sender<u64>,
+    mask: Arc<dyn Mask>,
 }
 
 #[derive(Debug, Default)]
@@ -49,7 +52,14 @@ impl Pending {
 impl Inbox {
     /// Makes an empty inbox.
     pub fn new() -> Self {
-        Self { waiting: Mutex::default(), arrived: watch::Sender::new(0) }
+        Self { waiting: Mutex::default(), arrived: watch::Sender::new(0), mask: Arc::new(NoMask) }
+    }
+
+    /// Sets what hides secrets in notices as they come.
+    #[must_use]
+    pub fn with_mask(mut self, mask: Arc<dyn Mask>) -> Self {
+        self.mask = mask;
+        self
     }
 
     /// Takes all that waits for a chat; each notice is given once.
@@ -80,7 +90,8 @@ impl Default for Inbox {
 }
 
 impl NoticeSink for Inbox {
-    fn notify(&self, notice: Notice) {
+    fn notify(&self, mut notice: Notice) {
+        mask_text(&mut notice.text, &*self.mask);
         {
             let mut waiting = self.lock();
             let waiting = waiting.entry(notice.chat.clone()).or_default();

@@ -38,6 +38,7 @@ mod chat;
 mod env;
 mod host;
 mod inbox;
+mod masking;
 #[cfg(feature = "mcp")]
 pub mod mcp;
 mod near;

@@ -15,6 +15,7 @@ use tracing::field::Empty;
 use tracing::{Instrument, Span};
 
 use crate::bound::{bound_output, clean_error, clean_output};
+use crate::masking::{mask_error, mask_output};
 use crate::near::{did_you_mean, quoted};
 use crate::schema;
 
@@ -88,7 +89,7 @@ impl Registry {
         self.by_name.get(name).map(|index| self.tools[*index].spec())
     }
 
-    /// Runs one call: look up, validate, run, check, clean, bound; within one span.
+    /// Runs one call: look up, validate, run, check, clean, mask, bound; within one span.
     ///
     /// # Errors
     /// An unknown tool, arguments that do not fit its schema (the tool has not seen them then), what the tool itself
@@ -152,8 +153,8 @@ impl Registry {
             check_declared(tool.spec(), &output)?;
             Ok(output)
         };
-        let output = output.await.map_err(clean_error)?;
-        let output = clean_output(output);
+        let output = output.await.map_err(|error| mask_error(clean_error(error), &*ctx.mask))?;
+        let output = mask_output(clean_output(output), &*ctx.mask);
         Ok(bound_output(output, self.config.max_result_chars))
     }
 

@@ -82,6 +82,23 @@ pub struct AuditSettings {
     pub file: Option<PathBuf>,
 }
 
+/// The table `[mask]`.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct MaskSettings {
+    /// Whether secrets are hidden in results, errors and notices. The log and the audit are masked in any case.
+    /// Default true.
+    pub enabled: bool,
+    /// Names of further variables whose values are hidden, beside those whose names say secret. Default none.
+    pub variables: Vec<String>,
+}
+
+impl Default for MaskSettings {
+    fn default() -> Self {
+        Self { enabled: true, variables: Vec::new() }
+    }
+}
+
 /// The rules of one file, without what has no effect.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RuleLayer {
@@ -114,6 +131,8 @@ pub struct Settings {
     pub env: EnvConfig,
     /// Where decisions and effects are written to.
     pub audit: AuditSettings,
+    /// What hides secrets.
+    pub mask: MaskSettings,
     /// The permission rules, the person's first.
     pub rules: Vec<RuleLayer>,
     /// What the workspace's file tried to loosen.
@@ -305,10 +324,24 @@ impl Settings {
         let bus = Section::parse(&values["bus"]).expect(typed);
         let env = Section::parse(&values["env"]).expect(typed);
         let audit = Section::parse(&values["audit"]).expect(typed);
+        let mask = Section::parse(&values["mask"]).expect(typed);
         let on = |(key, policy): &(&str, WorkflowPolicy)| (values[*key] == json!(true)).then_some(*policy);
         let workflow = WORKFLOW.iter().filter_map(on).collect();
         let (rules, ignored) = (Vec::new(), Vec::new());
-        Ok(Self { bus, env, audit, rules, ignored, mode, reads_asked: false, workflow, home: None, values, figment })
+        Ok(Self {
+            bus,
+            env,
+            audit,
+            mask,
+            rules,
+            ignored,
+            mode,
+            reads_asked: false,
+            workflow,
+            home: None,
+            values,
+            figment,
+        })
     }
 }
 

@@ -50,6 +50,14 @@ pub(super) const HOST: &[(&str, Section)] = &[
         Section { limits: &["max_result_chars"], defaults: Section::defaults::<super::BusSettings>, check: check_bus },
     ),
     ("audit", Section { limits: &[], defaults: Section::defaults::<super::AuditSettings>, check: check_audit }),
+    (
+        "mask",
+        Section {
+            limits: &[],
+            defaults: Section::defaults::<super::MaskSettings>,
+            check: |table| Section::parse::<super::MaskSettings>(table).map(|_| ()),
+        },
+    ),
     ("env", Section { limits: &[], defaults: Section::defaults::<crate::EnvConfig>, check: check_env }),
     #[cfg(feature = "mcp")]
     (

@@ -12,5 +12,6 @@ mod contract;
 #[path = "../../examples/embed.rs"]
 mod embed;
 mod examples;
+mod mask;
 #[cfg(feature = "cli")]
 mod program;

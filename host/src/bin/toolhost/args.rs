@@ -203,7 +203,12 @@ impl Common {
 
     /// Assembles the host.
     pub(crate) fn host(&self, settings: &Settings) -> Result<Host, Failure> {
-        Host::from_settings(settings, std::env::vars_os()).map_err(Failure::assemble)
+        let host = Host::from_settings(settings, std::env::vars_os()).map_err(Failure::assemble)?;
+        if settings.mask.enabled {
+            // It also knows what a person types later.
+            crate::logs::mask_with(host.mask());
+        }
+        Ok(host)
     }
 
     /// Returns the directories to work in.

@@ -119,6 +119,7 @@ impl Player<'_> {
             }
         };
         let head = Card::head(self.host.registry().spec(&step.tool), &step.tool, &arguments);
+        let head = self.host.mask().mask("", &head, "").into_owned();
         if !self.play.json {
             if let Some(say) = &step.say {
                 self.out.line(&format!("# {say}"))?;
