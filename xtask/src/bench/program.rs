@@ -33,6 +33,7 @@ const PROGRAMS: &[Program] = &[
         needs: &[],
         groups: &["idle", "crowd", "cleaner", "drain", "echo", "spawn"],
     },
+    Program { package: "policy", example: "bench", needs: &[], groups: &["policy"] },
     Program {
         package: "host",
         example: "mcp_latency",
