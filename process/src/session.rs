@@ -28,7 +28,7 @@ use crate::probe::{self, Foreground};
 use crate::pty::PtySize;
 use crate::screen::{ScreenView, Size};
 use crate::terminal::Terminal;
-use crate::text::{Cursor, Piece, TextRead};
+use crate::text::{Around, Cursor, Piece, TextRead};
 use run::Link;
 
 /// How long a session may be left alone, may live, and how it is stopped.
@@ -161,6 +161,33 @@ impl Session {
     /// Returns up to `max_chars` characters of output that were not read yet, in order.
     pub fn read(&self, max_chars: usize) -> TextRead {
         self.inner.lock().read(max_chars)
+    }
+
+    /// Reads as [`Session::read`] does, but lets `choose` look first at what comes, with up to `context` characters on
+    /// both sides of it, and at how long the output has paused. It returns how many bytes of the text are read, whole
+    /// characters; the rest stays unread. It is called again when another read came between.
+    pub fn read_with(
+        &self,
+        max_chars: usize,
+        context: usize,
+        mut choose: impl FnMut(&Around, Duration) -> usize,
+    ) -> TextRead {
+        loop {
+            let (around, paused) = {
+                let mut shared = self.inner.lock();
+                let shared = &mut *shared;
+                (shared.terminal.around(&shared.cursor, max_chars, context), shared.last_output.elapsed())
+            };
+            // Without the lock: nothing that looks at text holds up the output.
+            let text = &around.text[..around.text.floor_char_boundary(choose(&around, paused))];
+            let chars = text.chars().count() as u64;
+            let mut shared = self.inner.lock();
+            let shared = &mut *shared;
+            if shared.terminal.take(&mut shared.cursor, &around, chars) {
+                let remaining_chars = shared.unread_chars();
+                return TextRead { text: text.to_owned(), remaining_chars, lost_chars: around.lost_chars };
+            }
+        }
     }
 
     /// Returns the rendered screen, or `None` for a command without a terminal. Consumes nothing.

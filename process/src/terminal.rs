@@ -12,7 +12,7 @@ pub use modes::Modes;
 
 use crate::parse::{Csi, Parser, Sink, StringEnd, StringKind};
 use crate::screen::{LineFeed, Screen, ScreenView, Size};
-use crate::text::{Cursor, Piece, TextRead, Transcript};
+use crate::text::{Around, Cursor, Piece, TextRead, Transcript};
 use modes::ModeTable;
 use pending::Pending;
 use query::Replies;
@@ -145,6 +145,16 @@ impl Terminal {
     /// Reads at most `max_chars` characters from `cursor` on and moves it behind them.
     pub fn read(&mut self, cursor: &mut Cursor, max_chars: usize) -> TextRead {
         self.transcript.read(cursor, max_chars)
+    }
+
+    /// Looks at what a read would return, with up to `context` characters on both sides.
+    pub fn around(&mut self, cursor: &Cursor, max_chars: usize, context: usize) -> Around {
+        self.transcript.around(cursor, max_chars, context)
+    }
+
+    /// Takes a part of what was looked at; `false` when the cursor has moved meanwhile.
+    pub fn take(&mut self, cursor: &mut Cursor, looked: &Around, chars: u64) -> bool {
+        self.transcript.take(cursor, looked, chars)
     }
 
     /// Characters that `cursor` can still read.

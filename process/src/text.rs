@@ -4,11 +4,13 @@
 //! has read: that is frozen, and a later version of its line follows on a new line. What nobody has read yet of the
 //! current line can still be rewritten, by a carriage return or by backspaces.
 
+mod around;
 mod edit;
 mod line;
 mod lines;
 mod log;
 
+pub use around::Around;
 pub use lines::Lines;
 
 use crate::parse::{Csi, Parser, Sink};
