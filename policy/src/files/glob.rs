@@ -53,6 +53,7 @@ impl Walk<'_> {
         let Ok(entries) = std::fs::read_dir(directory) else { return true };
         let pattern = component.split_once(ANY).zip(component.rsplit_once(ANY));
         let (prefix, suffix) = pattern.map_or(("", ""), |((prefix, _), (_, suffix))| (prefix, suffix));
+        let mut leads_on = Vec::new();
         for entry in entries {
             if self.entries == 0 {
                 return false;
@@ -64,18 +65,16 @@ impl Walk<'_> {
                 continue;
             }
             let Ok(kind) = entry.file_type() else { return false };
-            let mut next = entry.path();
-            if kind.is_symlink() {
-                let resolved = self.look.resolve(directory, Path::new(&name));
-                if !resolved.inside {
-                    self.outside(&resolved.path, &next, usage);
-                    continue;
-                }
-                next = resolved.path;
-            } else if !kind.is_dir() {
-                continue;
+            if kind.is_symlink() || kind.is_dir() && !rest.is_empty() {
+                leads_on.push(name);
             }
-            if !rest.is_empty() && !self.matches(&next, rest, usage, depth + 1) {
+        }
+        leads_on.sort_unstable();
+        for name in leads_on {
+            let next = self.look.resolve(directory, Path::new(&name));
+            if !next.inside {
+                self.outside(&next.path, &directory.join(&name), usage);
+            } else if !rest.is_empty() && !self.matches(&next.path, rest, usage, depth + 1) {
                 return false;
             }
         }

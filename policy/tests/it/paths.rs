@@ -336,3 +336,195 @@ fn programs_that_are_paths_run_a_file() {
         ("bash ../x.sh", "/srv/x.sh"),
     ]);
 }
+
+/// Makes a workspace `proj` with links beside a directory `away`, and a home.
+#[cfg(unix)]
+fn live() -> (tempfile::TempDir, std::path::PathBuf) {
+    use std::fs;
+    use std::os::unix::fs::symlink;
+
+    let directory = tempfile::tempdir().unwrap();
+    let root = directory.path().canonicalize().unwrap();
+    for made in ["proj/src/deep", "proj/links", "proj/data", "away/below", "home"] {
+        fs::create_dir_all(root.join(made)).unwrap();
+    }
+    for made in ["proj/src/a.rs", "proj/src/b.txt", "proj/data/c.csv", "away/secret", "home/notes"] {
+        fs::write(root.join(made), "x").unwrap();
+    }
+    symlink(root.join("away"), root.join("proj/links/away")).unwrap();
+    symlink("../../away/secret", root.join("proj/links/secret.txt")).unwrap();
+    symlink("../src", root.join("proj/links/src")).unwrap();
+    symlink("../src/deep", root.join("proj/links/deep")).unwrap();
+    symlink("loop", root.join("proj/links/loop")).unwrap();
+    symlink("../../away/new", root.join("proj/links/dangling")).unwrap();
+    symlink("a.rs", root.join("proj/src/alias.rs")).unwrap();
+    (directory, root)
+}
+
+#[cfg(unix)]
+#[test]
+fn links_are_followed_where_they_lead() {
+    let (_directory, root) = live();
+    let (workspace, home) = (root.join("proj"), root.join("home"));
+    let mut failures = Vec::new();
+    let rows = [
+        ("cat src/a.rs", "none"),
+        ("cat src/alias.rs", "none"),
+        ("cat links/src/a.rs", "none"),
+        ("cat links/secret.txt", "R/away/secret"),
+        ("cat links/away/below/../secret", "R/away/secret"),
+        ("cat links/away/../proj/src/a.rs", "none"),
+        ("cat links/away/../home/notes", "R/home/notes"),
+        ("echo x > links/dangling", "R/away/new"),
+        ("echo x > links/secret.txt", "R/away/secret"),
+        ("cat links/loop", "R/proj/links/loop"),
+        ("cat links/loop/x", "R/proj/links/loop/x"),
+        ("cat links/*", "R/away,R/away/new,R/proj/links/loop,R/away/secret"),
+        ("cat links/*.txt", "R/away/secret"),
+        ("cat links/s*", "R/away/secret"),
+        ("cat links/d*", "R/away/new"),
+        ("cat links/sr?", "none"),
+        ("cat */*.txt", "R/away/secret"),
+        ("cat */secret*", "R/away/secret"),
+        ("cat links/*/secret", "R/away,R/away/new,R/proj/links/loop,R/away/secret"),
+        ("cat src/*", "none"),
+        ("cat *", "none"),
+        ("for f in links/*.txt; do cat \"$f\"; done", "R/away/secret"),
+        ("cat links/{src/a.rs,secret.txt}", "R/away/secret"),
+        // A shell takes `..` off the name, a program goes where the link leads.
+        ("cd links/src && cd .. && cat b", "none"),
+        ("cd links/deep && cat ../../x", "none"),
+        ("cd links/deep && cat ../../../x", "R/x"),
+        ("cd links/away && ls", "R/away"),
+        ("cd links/away && cat secret", "R/away,R/away/secret"),
+        ("cd links/away && cat ../src/a.rs", "R/away,R/src/a.rs"),
+        ("cd -P links/src && cat ../data/c.csv", "none"),
+        // What is there can be entered, so that it does not stay where it was.
+        ("cd src; cat ../x", "none"),
+        ("cd src; cd ..; cat x", "none"),
+        ("cd src/deep; cat ../../x", "none"),
+        ("cd missing; cat ../x", "R/x"),
+        ("cd src/a.rs; cat ../x", "R/x"),
+        ("pushd src; cat ../x; popd; cat x", "none"),
+        ("pushd src; pushd deep; popd; popd; cat ../y", "R/y"),
+        ("for d in src data; do cd $d; cat ../x; cd ..; done", "none"),
+        ("links/secret.txt", "R/away/secret"),
+        ("./links/away/tool", "R/away/tool"),
+        ("bash links/secret.txt", "R/away/secret"),
+        ("mkdir -p new/dir && cd new/dir && cat ../../x", "none"),
+    ];
+    for (command, expected) in rows {
+        let found = outside_of(command, &workspace, &home).replace(root.to_str().unwrap(), "R");
+        if !expected.split('|').any(|one| one == found) {
+            failures.push(format!("{command:?}: want {expected}, have {found}"));
+        }
+    }
+    assert!(failures.is_empty(), "{} of {}:\n{}", failures.len(), rows.len(), failures.join("\n"));
+}
+
+#[cfg(unix)]
+#[test]
+fn a_workspace_named_by_a_link_is_the_same_workspace() {
+    let (_directory, root) = live();
+    let link = root.join("by-name");
+    std::os::unix::fs::symlink(root.join("proj"), &link).unwrap();
+    for (command, expected) in [
+        ("cat src/a.rs".to_owned(), "none"),
+        (format!("cat {}/proj/src/a.rs", root.display()), "none"),
+        (format!("cat {}/src/a.rs", link.display()), "none"),
+        ("cd .. && ls".to_owned(), "R"),
+        ("cat ../home/notes".to_owned(), "R/home/notes"),
+    ] {
+        let found = outside_of(&command, &link, &root.join("home")).replace(root.to_str().unwrap(), "R");
+        assert_eq!(found, expected, "{command}");
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn a_path_that_changes_all_the_time_is_looked_at_and_never_hangs() {
+    use std::sync::atomic::{AtomicBool, Ordering};
+
+    let (_directory, root) = live();
+    let workspace = root.join("proj");
+    std::fs::create_dir(workspace.join("real")).unwrap();
+    std::os::unix::fs::symlink("../away", workspace.join("flip")).unwrap();
+    let done = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        let flipper = scope.spawn(|| {
+            let (a, b, c) = (workspace.join("real"), workspace.join("flip"), workspace.join("spare"));
+            let mut flips = 0;
+            while !done.load(Ordering::Relaxed) {
+                std::fs::rename(&a, &c).unwrap();
+                std::fs::rename(&b, &a).unwrap();
+                std::fs::rename(&c, &b).unwrap();
+                flips += 1;
+            }
+            flips
+        });
+        for _ in 0..2_000 {
+            let found = outside_of("cat real/secret", &workspace, &root).replace(root.to_str().unwrap(), "R");
+            assert!(matches!(found.as_str(), "none" | "R/away/secret"), "{found}");
+        }
+        done.store(true, Ordering::Relaxed);
+        assert!(flipper.join().unwrap() > 0);
+    });
+}
+
+/// What rules about directories make of a command; `R` stands for the temporary directory.
+#[cfg(unix)]
+#[test]
+fn rules_about_directories_decide() {
+    use policy::{RuleTable, Rules};
+
+    let (_directory, root) = live();
+    let shown = root.to_str().unwrap();
+    let check = |rules: &str, command: &str, expected: &str, reason: &str| {
+        let table: RuleTable = serde_json::from_str(&rules.replace("R/", &format!("{shown}/"))).unwrap();
+        let policy = Policy::new()
+            .with_home(root.join("home"))
+            .with_layer(Rules::new(&table, "rules", Some(&root.join("home"))).unwrap());
+        let command = command.replace("R/", &format!("{shown}/"));
+        let explained = policy.explain(&command, CommandKind::Once, &Workspace::new(root.join("proj")));
+        let have = explained.reason.replace(shown, "R");
+        assert_eq!(explained.decision.to_string(), expected, "{command} under {rules}: {have}");
+        assert!(have.contains(reason), "{command} under {rules}: want {reason}, have {have}");
+    };
+    let all = r#"{"bash": "allow"}"#;
+    check(all, "cat src/a.rs", "allow", "");
+    check(
+        all,
+        "cat R/away/secret R/away/below ../x",
+        "ask",
+        "`R/away/secret`, `R/away/below` and `R/x` are outside the workspace",
+    );
+    check(all, "cat links/secret.txt", "ask", "`R/away/secret` is outside");
+    check(all, "cat \"$D/x\"", "ask", "what file `\"$D/x\"` names is known only when it runs");
+    check(all, "cat R/away/secret $X", "ask", "`R/away/secret` is outside the workspace; what file `$X` names");
+    let some = r#"{"bash": "allow", "external_directory": {"R/away/*": "allow", "~/*": "allow", "~/.ssh/*": "deny"}}"#;
+    check(some, "cat R/away/secret", "allow", "");
+    check(some, "cd R/away && cat secret", "allow", "");
+    check(some, "cat links/secret.txt", "allow", "");
+    check(some, "cat ~/notes", "allow", "");
+    check(some, "cat ~/.ssh/id", "deny", "`R/home/.ssh/id` is outside the workspace and denied by rules");
+    check(some, "cat ~/./x/../.ssh/id", "deny", "denied by rules");
+    check(some, "ls ~/.ssh", "deny", "denied by rules");
+    check(some, "echo x >> ~/.ssh/authorized_keys", "deny", "denied by rules");
+    check(some, "bash -c 'cat ~/.ssh/id'", "deny", "denied by rules");
+    check(some, "cd && cat .ssh/id", "deny", "denied by rules");
+    check(some, "cp -r ~ copy", "ask", "`R/home` holds what rules");
+    check(some, "cat ~/notes R/x", "ask", "`R/x` is outside");
+    check(some, "cat $X", "ask", "known only when it runs");
+    check(r#"{"bash": "allow", "external_directory": "allow"}"#, "cat $X R/x", "allow", "");
+    check(r#"{"bash": "allow", "external_directory": "deny"}"#, "cat R/x", "deny", "`R/x` is outside");
+    check(r#"{"bash": "allow", "external_directory": "deny"}"#, "cat a", "allow", "");
+    check(r#"{"bash": "allow", "external_directory": "deny"}"#, "cat $X", "ask", "known only when it runs");
+    check(
+        r#"{"bash": "allow", "external_directory": {"*": "deny", "R/away/*": "allow"}}"#,
+        "cat R/away/secret",
+        "allow",
+        "",
+    );
+    check(r#"{"bash": {"R/away/tool *": "allow"}}"#, "R/away/tool x", "allow", "");
+    check(r#"{"bash": {"tool *": "allow"}}"#, "R/away/tool x", "ask", "");
+}
