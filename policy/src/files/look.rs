@@ -1,6 +1,8 @@
 //! Looking paths up: links resolved, `..` taken away, and whether the result is in the workspace.
 
+use std::collections::HashMap;
 use std::ffi::OsString;
+use std::io::ErrorKind;
 use std::path::{Component, Path, PathBuf};
 
 /// Links on the way to one file that are followed; the system's own limit.
@@ -8,11 +10,26 @@ const MOST_LINKS: usize = 40;
 /// Looks at the file system for one command line.
 const MOST_LOOKS: usize = 4_096;
 
-/// The workspace's roots, resolved once, and how often the file system may still be looked at.
+/// The workspace's roots, resolved once, and what was seen of the file system.
+///
+/// Each name is looked at once, so that everything is judged by one look even while links change.
 #[derive(Clone, Debug)]
 pub(crate) struct Look {
     roots: Vec<PathBuf>,
+    seen: HashMap<OsString, Seen>,
+    /// Directories that may be entered, and what may not.
+    entered: HashMap<OsString, bool>,
+    /// How often the file system may still be looked at.
     left: usize,
+}
+
+/// What a name was when it was looked at.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Seen {
+    Link(PathBuf),
+    /// A file or directory, or something that may not be looked at.
+    Plain,
+    Missing,
 }
 
 /// A path after it was looked up.
@@ -25,7 +42,12 @@ pub(crate) struct Resolved {
 impl Look {
     /// Resolves the roots.
     pub(crate) fn new(roots: &[PathBuf]) -> Self {
-        let mut look = Self { roots: Vec::with_capacity(roots.len()), left: MOST_LOOKS };
+        let mut look = Self {
+            roots: Vec::with_capacity(roots.len()),
+            seen: HashMap::new(),
+            entered: HashMap::new(),
+            left: MOST_LOOKS,
+        };
         for root in roots {
             if let Some(real) = look.real(Path::new("/"), root) {
                 look.roots.push(real);
@@ -56,15 +78,20 @@ impl Look {
 
     /// Whether a directory is there and may be entered.
     pub(super) fn may_enter(&mut self, directory: &Path) -> bool {
+        if let Some(known) = self.entered.get(directory.as_os_str()) {
+            return *known;
+        }
         if !self.spend() {
             return false;
         }
         // The dot makes the system search the directory itself.
-        std::fs::metadata(directory.join(".")).is_ok_and(|found| found.is_dir())
+        let may = std::fs::metadata(directory.join(".")).is_ok_and(|found| found.is_dir());
+        self.entered.insert(directory.as_os_str().to_owned(), may);
+        may
     }
 
     /// Takes one look from what is left; false when nothing is.
-    pub(super) fn spend(&mut self) -> bool {
+    fn spend(&mut self) -> bool {
         self.left = self.left.saturating_sub(1);
         self.left > 0
     }
@@ -129,19 +156,33 @@ impl Look {
                     }
                     return Some(None);
                 }
-                if !self.spend() {
-                    return None;
-                }
-                match real.read_link() {
-                    Ok(target) => {
+                match self.see(real)? {
+                    Seen::Link(target) => {
+                        let target = target.clone();
                         real.pop();
                         return Some(Some(target));
                     }
-                    Err(error) => *missing = error.kind() == std::io::ErrorKind::NotFound,
+                    seen => *missing = *seen == Seen::Missing,
                 }
             }
         }
         Some(None)
+    }
+
+    /// What a name is. None when there were too many looks.
+    fn see(&mut self, path: &Path) -> Option<&Seen> {
+        if !self.seen.contains_key(path.as_os_str()) {
+            if !self.spend() {
+                return None;
+            }
+            let seen = match path.read_link() {
+                Ok(target) => Seen::Link(target),
+                Err(error) if error.kind() == ErrorKind::NotFound => Seen::Missing,
+                Err(_) => Seen::Plain,
+            };
+            self.seen.insert(path.as_os_str().to_owned(), seen);
+        }
+        self.seen.get(path.as_os_str())
     }
 }
 
@@ -212,7 +253,10 @@ mod tests {
     #[test]
     fn looks_are_bounded() {
         let mut look = Look::new(&[PathBuf::from("/srv/proj")]);
+        // A name is looked at once.
         let long = "a/../".repeat(10_000);
+        assert!(look.resolve(Path::new("/srv/proj"), Path::new(&long)).inside);
+        let long: String = (0..10_000).map(|number| format!("{number}/../")).collect();
         assert!(!look.resolve(Path::new("/srv/proj"), Path::new(&long)).inside);
     }
 }

@@ -16,6 +16,8 @@ use crate::programs::Usage;
 
 /// Files that are told apart; with more, it is not known what else there is.
 const MOST_FILES: usize = 200;
+/// Names that are looked up for one command line.
+const MOST_NAMES: usize = 8_192;
 /// Scripts in scripts and functions in functions.
 const MOST_CALLS: usize = 12;
 /// How often a loop is gone through until it is taken to lead anywhere.
@@ -52,6 +54,8 @@ pub(super) struct Walk<'a> {
     /// The variable of the loop that comes next.
     looping: Option<&'a str>,
     steps_left: usize,
+    /// Names that may still be looked up.
+    names_left: usize,
     found: Vec<Touched>,
     /// What is not known goes last.
     unknown: Vec<Touched>,
@@ -108,6 +112,7 @@ pub(super) fn walk(analysis: &CommandAnalysis, ground: &Ground<'_>) -> Vec<Touch
         program: None,
         looping: None,
         steps_left: 8 * steps + 256,
+        names_left: MOST_NAMES,
         found: Vec::new(),
         unknown: Vec::new(),
     };
@@ -365,6 +370,11 @@ impl<'a> Walk<'a> {
         if text.is_empty() || is_device(text) {
             return;
         }
+        if self.names_left == 0 {
+            self.unknown_text("more files than can be looked at", usage);
+            return;
+        }
+        self.names_left -= 1;
         let absolute = text.starts_with('/');
         for place in places.as_slice() {
             let base: Cow<'_, Path> = match self.directories.real(place.current) {

@@ -528,3 +528,28 @@ fn rules_about_directories_decide() {
     check(r#"{"bash": {"R/away/tool *": "allow"}}"#, "R/away/tool x", "allow", "");
     check(r#"{"bash": {"tool *": "allow"}}"#, "R/away/tool x", "ask", "");
 }
+
+#[test]
+fn hostile_texts_end_soon_and_are_not_inside() {
+    let texts = [
+        format!("cat {}", (0..2_000).map(|n| format!("{n} ")).collect::<String>()),
+        format!("cat {}", "{a,b}{a,b}{a,b}{a,b}{a,b}{a,b} ".repeat(500)),
+        format!("cat {}", "{a,".repeat(2_000)),
+        format!("cat {}x", "*/".repeat(4_000)),
+        format!("cat {}x", "a/../".repeat(3_000)),
+        "cd a; ".repeat(2_000),
+        "pushd a; ".repeat(1_500),
+        "cd ..; ".repeat(2_000),
+        (0..1_000).map(|n| format!("f{n}() {{ f{}; f{}; }}; ", n + 1, n + 2)).collect::<String>() + "f0",
+        "while cd a; do ".repeat(40) + "ls" + &"; done".repeat(40),
+        (0..400).map(|n| format!("X{n}=$X{n}/a; cat $X{n}; ")).collect(),
+        "D=$D/..; for D in $D/a; do cat $D; done; ".repeat(300),
+    ];
+    for text in texts {
+        let started = std::time::Instant::now();
+        outside_of(&text, Path::new("/srv/proj"), Path::new("/home/u"));
+        let took = started.elapsed();
+        // Far below what anything but linear cost would take, also in a debug build on a busy machine.
+        assert!(took.as_secs() < 3, "{took:?}: {}", &text[..60]);
+    }
+}
