@@ -16,6 +16,8 @@ mod config;
 #[cfg(unix)]
 mod error;
 #[cfg(unix)]
+mod masked;
+#[cfg(unix)]
 mod params;
 #[cfg(unix)]
 mod render;

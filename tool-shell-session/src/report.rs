@@ -3,7 +3,9 @@
 use std::time::Duration;
 
 use process::{Session, Status, SurvivorReason, signal_name};
+use tool_api::ToolContext;
 
+use crate::masked;
 use crate::render::{
     Cursor, EndedBecause, Entry, Notes, Outcome, Process, Reason, Screen, State, Survivor, WaitingFor, ended, one_line,
     rfc3339, why_ended,
@@ -21,7 +23,7 @@ pub(crate) enum Take {
 }
 
 /// Returns what a call gives back: the state now, and what it takes of the output.
-pub(crate) async fn outcome(session: &Session, reason: Reason, take: Take) -> Outcome {
+pub(crate) async fn outcome(ctx: &ToolContext, session: &Session, reason: Reason, take: Take) -> Outcome {
     let status = session.status().await;
     let state = State::from(status.state);
     let mut outcome = Outcome {
@@ -51,13 +53,16 @@ pub(crate) async fn outcome(session: &Session, reason: Reason, take: Take) -> Ou
     match take {
         Take::Nothing => {}
         Take::Text(max_chars) => {
-            let read = session.read(max_chars);
+            // What waits for a line or a key has printed its prompt.
+            let more_comes = state == State::Running && outcome.waiting_for.is_none();
+            let read = masked::read(session, max_chars, more_comes, &*ctx.mask);
             outcome.output = Some(read.text);
             outcome.remaining_chars = Some(read.remaining_chars);
             outcome.lost_chars = Some(read.lost_chars);
         }
         Take::Screen => {
             if let Some(view) = session.screen() {
+                let view = masked::screen(view, &*ctx.mask);
                 outcome.notes.cols = view.size.cols;
                 let cursor = Cursor { row: side(view.cursor.row), col: side(view.cursor.col) };
                 outcome.screen = Some(Screen { rows: view.rows, cursor, alternate: view.alternate });

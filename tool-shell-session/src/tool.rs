@@ -127,7 +127,7 @@ impl ShellSession {
             Some(Ok(())) => {}
             Some(Err(error)) => return Err(error::write(&session, error).await),
             None => {
-                let mut outcome = outcome(&session, Reason::Cancelled, Take::Nothing).await;
+                let mut outcome = outcome(ctx, &session, Reason::Cancelled, Take::Nothing).await;
                 outcome.waiting_for = None;
                 outcome.notes.done = Some("cancelled while typing: a part of the input may be typed".to_owned());
                 return Ok(outcome);
@@ -145,14 +145,14 @@ impl ShellSession {
         let begin = Instant::now();
         match answer {
             Answer::NotAsked => {}
-            Answer::Cancelled => return Ok(outcome(&session, Reason::Cancelled, Take::Nothing).await),
+            Answer::Cancelled => return Ok(outcome(ctx, &session, Reason::Cancelled, Take::Nothing).await),
             Answer::Withdrawn(text) => note = Some(text),
             Answer::Note(text) => (note, is_open) = (Some(text), true),
             Answer::Given(given) => {
                 let answered = session.waiter(until(&wait), Since::Now);
                 let what = unless_cancelled(ctx, given.type_into(&session, self.write_deadline(ctx))).await;
                 note = Some(match what {
-                    None => return Ok(outcome(&session, Reason::Cancelled, Take::Nothing).await),
+                    None => return Ok(outcome(ctx, &session, Reason::Cancelled, Take::Nothing).await),
                     Some(Typed::Whole) => {
                         (waiter, typed) = (answered, Some(Instant::now()));
                         if !wait.explicit {
@@ -188,7 +188,7 @@ impl ShellSession {
             Err(error) => return Err(error::signal(&session, error).await),
         };
         let (reason, _) = wait_for(ctx, Instant::now(), effect, EFFECT_OF_SIGNAL, Take::Nothing).await;
-        let mut outcome = outcome(&session, reason, Take::Nothing).await;
+        let mut outcome = outcome(ctx, &session, reason, Take::Nothing).await;
         outcome.notes.unwaited = true;
         let program = who.program.as_deref().unwrap_or("the foreground program");
         outcome.notes.done = Some(format!("sent {signal} to {program}, process group {}", who.group));
@@ -202,7 +202,7 @@ impl ShellSession {
             let message = format!("cancelled while `{}` was being stopped; the stop goes on", session.id());
             return Err(ToolError::new(ToolErrorKind::Cancelled, message).with_hint("action `list` shows its end"));
         };
-        let mut outcome = outcome(&session, Reason::Exit, Take::Nothing).await;
+        let mut outcome = outcome(ctx, &session, Reason::Exit, Take::Nothing).await;
         let left = if report.survivors.is_empty() { ", nothing of its process tree is left" } else { "" };
         outcome.notes.done = Some(match report.found {
             0 => format!("it had ended before{left}"),
@@ -260,7 +260,7 @@ impl Tool for ShellSession {
                 if !session.is_running() || session.resize(Size { cols, rows }).is_err() {
                     return Err(error::ended(&session, "nothing was resized").await);
                 }
-                let mut outcome = outcome(&session, Reason::Deadline, Take::Nothing).await;
+                let mut outcome = outcome(ctx, &session, Reason::Deadline, Take::Nothing).await;
                 outcome.notes.unwaited = true;
                 outcome.notes.done = Some(format!("the terminal now has {cols} columns and {rows} rows"));
                 outcome

@@ -30,7 +30,7 @@ impl Waiting<'_> {
     pub(crate) async fn finish(self, waiter: Waiter, take: Take) -> Outcome {
         let Wait { until, time, .. } = &self.wait;
         let (reason, take) = wait_for(self.ctx, self.begin, waiter, *time, take).await;
-        let mut outcome = outcome(self.session, reason, take).await;
+        let mut outcome = outcome(self.ctx, self.session, reason, take).await;
         outcome.notes.unwaited = time.is_zero();
         let given_up = matches!(reason, Reason::Deadline | Reason::Limit | Reason::Cancelled);
         if given_up && self.typed.is_some_and(|typed| *time < TAKEN || typed.elapsed() < TAKEN) {

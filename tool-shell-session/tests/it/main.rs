@@ -8,6 +8,7 @@ mod ends;
 mod host;
 mod input;
 mod limits;
+mod masks;
 mod opened;
 mod programs;
 mod secrets;
