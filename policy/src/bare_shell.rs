@@ -209,7 +209,7 @@ impl Look<'_> {
             return true;
         }
         let assigned = word.parts.iter().any(|part| match part {
-            WordPart::Variable { name, .. } => self.facts().assigned(name).any(|value| code::names_shell(&value.text)),
+            WordPart::Variable { name, .. } => self.facts().names_shell(name),
             _ => false,
         });
         if assigned {

@@ -97,7 +97,7 @@ fn typical(plan: Plan, policies: &[(Mode, Policy)], workspace: &Workspace) {
 /// Scripts of 4 KiB.
 fn scripts(plan: Plan, policies: &[(Mode, Policy)], workspace: &Workspace) {
     for (name, fragment) in texts::SCRIPTS {
-        let script = texts::filled(fragment, 4096);
+        let script = texts::script(fragment, 4096);
         for (mode, policy) in policies {
             let taken = seconds(plan, plan.rounds / 20, || decide(policy, &script, workspace)) * 1e3;
             row(&format!("4 KiB script, {name}: analysis and decision in `{mode}`"), "ms", taken, Some(1.0));

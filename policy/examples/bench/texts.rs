@@ -28,7 +28,7 @@ pub(crate) const TYPICAL: &[&str] = &[
     "cat <<'EOF' > notes.md\n# Notes\n\n- one\n- two\nEOF",
 ];
 
-/// Fragments of scripts, by name; each may be repeated.
+/// Fragments of scripts, by name; each may be repeated, with the number of the copy for `%`.
 pub(crate) const SCRIPTS: &[(&str, &str)] = &[
     (
         "plain",
@@ -38,13 +38,13 @@ pub(crate) const SCRIPTS: &[(&str, &str)] = &[
     ),
     (
         "structured",
-        "set -euo pipefail\nbuild() {\n  local target=$1\n  for part in core cli docs; do\n    \
+        "set -euo pipefail\nbuild%() {\n  local target=$1\n  for part in core cli docs; do\n    \
          if [[ -d \"$part\" ]]; then\n      (cd \"$part\" && make \"$target\" 2>&1 | tee \"log-$part.txt\")\n    \
          else\n      echo \"no $part\" >&2\n    fi\n  done\n}\nversion=$(git describe --tags \"$(git rev-parse HEAD)\")\n\
-         case \"$version\" in\n  v1*) build old ;;\n  *) build new ;;\nesac\ncat <<EOF > info.txt\nbuilt $version on \
+         case \"$version\" in\n  v1*) build% old ;;\n  *) build% new ;;\nesac\ncat <<EOF > info%.txt\nbuilt $version on \
          $(date)\nEOF\n",
     ),
-    ("words", "printf '%s\\n' one two three 'four five' \"six\" seven | sort -r | head -n 3 > out.txt; "),
+    ("words", "echo one two three 'four five' \"six\" seven | sort -r | head -n 3 > out.txt; "),
 ];
 
 /// Pieces that are repeated to make a reader take long.
@@ -120,6 +120,19 @@ pub(crate) const HOSTILE: &[&str] = &[
 
 /// How many texts are made around each piece.
 pub(crate) const WAYS: usize = 4;
+
+/// Copies of a fragment of a script up to a size.
+pub(crate) fn script(fragment: &str, size: usize) -> String {
+    let mut script = String::new();
+    for copy in 0.. {
+        let next = fragment.replace('%', &copy.to_string());
+        if script.len() + next.len() > size {
+            break;
+        }
+        script.push_str(&next);
+    }
+    script
+}
 
 /// Texts of `size` bytes at most that repeat a piece.
 pub(crate) fn around(piece: &str, size: usize) -> [String; WAYS] {

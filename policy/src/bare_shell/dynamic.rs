@@ -9,12 +9,14 @@ use crate::analysis::wrappers::{Inner, base_name, is_shell, unwrap, wrapper};
 use crate::analysis::{CommandAnalysis, Reach, Word, WordPart, is_terminal_file};
 
 /// Values of one variable that are looked at.
-const MAX_VALUES: usize = 64;
+const MAX_VALUES: usize = 24;
 
 /// What the whole command line tells about its variables and parameters.
 #[derive(Debug)]
 pub(super) struct Facts<'a> {
     values: HashMap<&'a str, Vec<Cow<'a, Word>>>,
+    /// Variables with a value that names a shell.
+    shells: HashSet<&'a str>,
     /// Variables that get their value from an input.
     read: HashSet<&'a str>,
     /// Segments whose parameters were replaced, and the segments that came of it.
@@ -49,7 +51,14 @@ impl<'a> Facts<'a> {
         }
         let resolved = analysis.resolved.iter().map(|(from, _)| *from).collect();
         let results = analysis.resolved.iter().map(|(_, to)| *to).collect();
-        Self { values, read, resolved, results }
+        let names = |values: &[Cow<'_, Word>]| values.iter().any(|value| code::names_shell(&value.text));
+        let shells = values.iter().filter(|(_, values)| names(values)).map(|(name, _)| *name).collect();
+        Self { values, shells, read, resolved, results }
+    }
+
+    /// Whether a value that the command line gives to a variable names a shell.
+    pub(super) fn names_shell(&self, name: &str) -> bool {
+        self.shells.contains(name)
     }
 
     /// The values that the command line gives to a variable.

@@ -131,9 +131,17 @@ impl Here<'_> {
             segment.words.iter().skip(1).filter(|word| !matches!(&*word.text, "-P" | "-L" | "-e" | "--"));
         self.directory = match (operands.next(), operands.next()) {
             (None, _) => Some(vec![HOME.to_owned()]),
+            (Some(word), None) if word.text.starts_with(|first| first != '/' && first != '~') && !word.is_dynamic() => {
+                match self.directory.take() {
+                    Some(names) if word.text != "-" => Some(collect(names, &word.text)),
+                    _ => None,
+                }
+            }
             (Some(word), None) if word.text != "-" => self.resolve(word).pop(),
             _ => None,
-        };
+        }
+        // Nothing that deep is vital, and a way up from there is no way that a person takes.
+        .filter(|names| names.len() <= MOST_NAMES);
     }
 
     /// Whether a word names, or may name, a directory that must not be lost, or everything in it.
@@ -172,6 +180,9 @@ impl Here<'_> {
         Some(collect(names, text))
     }
 }
+
+/// Names of a path that are followed.
+const MOST_NAMES: usize = 64;
 
 /// Stands for the home directory as the first name of a path.
 const HOME: &str = "~";
