@@ -4,6 +4,7 @@
 //! sure counts alone, everything else counts both ways. One request looks at each root once, and every number of
 //! looks, directories and steps is bounded; what is beyond a bound is not known, and so is not inside.
 
+mod appended;
 mod command;
 mod directory;
 mod frames;

@@ -44,6 +44,9 @@ const LOCAL_RUNNERS: &[&str] = &[
     "bwrap",
 ];
 
+/// Functions beyond which positional parameters are not told apart.
+const MOST_FUNCTIONS: usize = 2;
+
 /// Where programs lie that the system itself brings.
 const SYSTEM: &[&str] =
     &["/bin/", "/sbin/", "/usr/", "/lib", "/opt/", "/nix/store/", "/snap/bin/", "/run/current-system/"];
@@ -61,13 +64,44 @@ impl<'a> Walk<'a> {
             }
             return State::of(input);
         };
+        if let Some(state) = self.with_parameters(number, input) {
+            return state;
+        }
         if let Some(state) = self.directory_builtin(segment, input) {
             return state;
         }
         self.name(number, first, input);
-        self.notice_settings(segment, input);
         let inside = self.arguments(segment, input);
+        self.notice_settings(segment, input);
         self.inner(number, segment, inside, input)
+    }
+
+    /// Runs a command with each list of positional parameters that the script tells; none when it tells none.
+    fn with_parameters(&mut self, number: usize, input: Places) -> Option<State> {
+        let analysis = self.analysis;
+        let from = self.resolved.partition_point(|(of, _)| *of < number);
+        let lists = self.resolved[from..].iter().take_while(|(of, _)| *of == number).count();
+        // Through many functions not every list is told.
+        if lists == 0 || analysis.functions.len() > MOST_FUNCTIONS || !self.may_call() {
+            return None;
+        }
+        let wraps = |next: &Segment| next.wrapper == Some(number) && next.reach != Reach::DenyOnly;
+        if analysis.segments.get(number + 1).is_some_and(wraps) {
+            return None;
+        }
+        self.calls += 1;
+        let outer = std::mem::replace(&mut self.guessed, true);
+        let mut all = State::of(Places::NONE);
+        for at in from..from + lists {
+            let (_, resolved) = self.resolved[at];
+            let after = if self.spend() { self.segment(resolved, input) } else { State::of(input) };
+            all.ok.join(&after.ok);
+            all.failed.join(&after.failed);
+            all.certain = after.certain && lists == 1;
+        }
+        self.guessed = outer;
+        self.calls -= 1;
+        Some(all)
     }
 
     /// The program itself, when its name is a path.
@@ -129,15 +163,25 @@ impl<'a> Walk<'a> {
         }
         if analysis.segments.get(number + 1).is_some_and(|next| next.wrapper == Some(number)) {
             let mut next = number + 1;
+            let mut inside = inside;
             while let Some(candidate) = analysis.segments.get(next) {
                 if candidate.wrapper.is_none_or(|wrapper| wrapper < number) {
                     break;
                 }
-                let local = candidate.reach != Reach::DenyOnly || LOCAL_RUNNERS.contains(&base_name(name));
-                if candidate.wrapper == Some(number) && !candidate.scripted && local && self.spend() {
+                let counts = candidate.reach != Reach::DenyOnly && !candidate.scripted
+                    || LOCAL_RUNNERS.contains(&base_name(name))
+                    || self.guessed;
+                if candidate.wrapper == Some(number) && counts && self.spend() {
                     let after = self.segment(next, inside);
+                    if candidate.scripted {
+                        // Its steps are not known: one command after the other.
+                        inside.join(&after.all());
+                    }
                     if own_shell {
                         state = after;
+                    }
+                    if base_name(name) == "xargs" {
+                        self.appended(number, candidate, inside);
                     }
                 }
                 next += 1;

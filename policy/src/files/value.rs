@@ -25,6 +25,13 @@ impl<'a> Walk<'a> {
         if word.parts.contains(&WordPart::Brace) {
             return self.braced(word, place);
         }
+        if word.parts.iter().any(|part| matches!(part, WordPart::Expansion { .. })) {
+            // The one command whose output is known.
+            let simpler = word.text.replace("$(pwd)", "${PWD}").replace("`pwd`", "${PWD}");
+            let word = (simpler != word.text).then(|| read_word(&simpler)).flatten()?;
+            let texts = self.joined(&word.parts, place)?;
+            return Some(texts.into_iter().map(|text| Cow::Owned(text.into_owned())).collect());
+        }
         self.joined(&word.parts, place)
     }
 

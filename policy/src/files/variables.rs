@@ -33,10 +33,10 @@ pub(super) enum Known<'v> {
 
 impl Variables {
     pub(super) fn get(&self, name: &str) -> Known<'_> {
-        if self.lost {
-            return Known::Unknown;
-        }
+        // Scripts that somebody sources rarely change what the shell itself keeps.
+        let kept = matches!(name, "HOME" | "PWD" | "OLDPWD");
         match self.known.iter().find(|variable| variable.name == name) {
+            _ if self.lost && !kept => Known::Unknown,
             None => Known::Untouched,
             Some(variable) if variable.open => Known::Unknown,
             Some(variable) => Known::Values(&variable.values),

@@ -37,6 +37,10 @@ pub(super) struct Walk<'a> {
     pub(super) hidden_entries: bool,
     /// Functions met so far: their number, and the steps of their bodies.
     pub(super) functions: Vec<(u32, Steps<'a>)>,
+    /// Commands with positional parameters, and what they are with a list that the script tells.
+    pub(super) resolved: Vec<(usize, usize)>,
+    /// Whether the command is one with its parameters put in, whose inner commands are not marked as running.
+    pub(super) guessed: bool,
     /// Scripts by what runs them.
     pub(super) inner: Vec<(usize, &'a Script)>,
     /// Where it was when it left for good.
@@ -93,6 +97,8 @@ pub(super) fn walk(analysis: &CommandAnalysis, ground: &Ground<'_>) -> Vec<Touch
     let mut inner: Vec<(usize, &Script)> =
         analysis.scripts.iter().filter_map(|script| Some((script.runner?, script))).collect();
     inner.sort_by_key(|(runner, _)| *runner);
+    let mut resolved = analysis.resolved.clone();
+    resolved.sort_unstable();
     let steps: usize = analysis.scripts.iter().map(Script::len).sum();
     let mut walk = Walk {
         analysis,
@@ -103,6 +109,8 @@ pub(super) fn walk(analysis: &CommandAnalysis, ground: &Ground<'_>) -> Vec<Touch
         entries: MOST_ENTRIES,
         hidden_entries: analysis.segments.iter().any(|segment| segment.program() == Some("shopt")),
         functions: Vec::new(),
+        resolved,
+        guessed: false,
         inner,
         last: places,
         running: Vec::new(),

@@ -300,6 +300,47 @@ fn variables_of_the_command_line_are_known() {
 }
 
 #[test]
+fn parameters_that_the_script_tells_are_known() {
+    check_all(&[
+        ("bash -c 'cat \"$1\"' x /etc/passwd", "/etc/passwd"),
+        ("bash -c 'cat \"$1\"' x src/a", "none"),
+        ("bash -c 'cat \"$@\"' x a ../b", "/srv/b"),
+        ("bash -c 'cat \"$2\"' x a", "?"),
+        ("bash -c 'cat \"$1\"'", "?"),
+        ("f() { cat \"$1\"; }; f /etc/passwd; f a", "/etc/passwd"),
+        ("f() { cat \"$1\"; }; f a", "none"),
+        ("f() { cat \"$1\"; }; f \"$X\"", "?"),
+        ("f() { \"$@\"; }; f cat /etc/passwd", "/etc/passwd"),
+        ("f() { \"$@\"; }; f env cat /etc/passwd", "/etc/passwd"),
+        ("f() { \"$@\"; }; f bash -c 'cd /; cat etc/passwd'", "/,/etc/passwd|/etc/passwd,/"),
+        ("f() { cat x > \"$1\"; }; f a", "?"),
+        ("f() { cd \"$1\" && ls; }; f src; touch x", "none"),
+        ("f() { cd \"$1\" && ls; }; f /tmp; touch x", "/tmp,/tmp/x"),
+        ("mkcd() { mkdir -p \"$1\" && cd \"$1\"; }; mkcd src; touch ../../x", "/srv/x,/x|/x,/srv/x"),
+        ("set -- /etc/passwd; cat \"$1\"", "/etc/passwd"),
+        ("cat \"$1\"", "?"),
+        ("for f in \"$@\"; do cat \"$f\"; done", "?"),
+        ("cat \"$(pwd)/x\"", "none"),
+        ("cat `pwd`/../x", "/srv/x"),
+        ("cd /tmp && cat $(pwd)/x", "/tmp,/tmp/x"),
+        ("cat \"$(pwd -P)/x\"", "?"),
+        ("source ~/.bashrc", "/home/u/.bashrc"),
+        (". venv/bin/activate && pip list && cat ~/x", "/home/u/x"),
+        ("echo /etc/passwd | xargs cat", "/etc/passwd"),
+        ("printf '%s\\n' a ../b | xargs rm", "/srv/b"),
+        ("echo $X | xargs rm", "?"),
+        ("echo 1 2 3 | xargs kill", "none"),
+        ("ls | xargs cat", "none"),
+        ("find . -name x | sort | xargs wc -l", "none"),
+        ("find /etc -name x | xargs wc -l", "/etc"),
+        ("git ls-files | grep -v x | xargs -n 10 wc -l", "none"),
+        ("curl http://h | xargs rm", "?"),
+        ("cat list | xargs rm", "?"),
+        ("find . -print0 | xargs -0 -I{} cp {} /tmp/", "/tmp"),
+    ]);
+}
+
+#[test]
 fn programs_that_are_paths_run_a_file() {
     check_all(&[
         ("/tmp/x.sh", "/tmp/x.sh"),
