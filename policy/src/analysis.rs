@@ -9,6 +9,7 @@ mod compound;
 mod doubt;
 mod expand;
 mod flow;
+mod opinions;
 mod positional;
 mod quote;
 mod reader;
@@ -254,7 +255,7 @@ impl Work {
             self.doubt("too long or too deep to be understood completely");
             return Vec::new();
         }
-        let (second, third) = on_known_stack(source);
+        let (second, third) = opinions::ask(source);
         let mut extra = Vec::new();
         match second {
             Some(opinion) => {
@@ -462,25 +463,6 @@ fn inner_segment(words: Vec<Word>, sets: &[String], place: Place) -> Segment {
         call: Call::default(),
         added: Added::Nothing,
     }
-}
-
-/// Asks both parsers, on a stack of their own when the text is long enough to need one.
-fn on_known_stack(source: &str) -> (Option<second::Opinion>, Option<Vec<third::Spans>>) {
-    const SHORT: usize = 512;
-    const STACK: usize = 64 * 1024 * 1024;
-    let ask = || {
-        let second = catch_unwind(|| second::opinion(source)).ok().flatten();
-        let third = catch_unwind(|| third::opinion(source)).ok().flatten();
-        (second, third)
-    };
-    if source.len() <= SHORT {
-        return ask();
-    }
-    // Only the pages that are used cost memory. Without a thread there is no opinion, and so no trust.
-    std::thread::scope(|scope| {
-        let thread = std::thread::Builder::new().name("parse".into()).stack_size(STACK).spawn_scoped(scope, ask);
-        thread.ok().and_then(|thread| thread.join().ok()).unwrap_or_default()
-    })
 }
 
 fn describe(source: &str, error: &SyntaxError) -> String {

@@ -61,8 +61,13 @@ pub(crate) fn base_name(path: &str) -> &str {
 /// Whether a program is a shell.
 pub(crate) fn is_shell(name: &str) -> bool {
     let base = base_name(name).trim_start_matches('-');
-    SHELLS.contains(&base)
-        || base.rsplit_once('-').is_some_and(|(stem, version)| {
+    if SHELLS.contains(&base) {
+        return true;
+    }
+    // Few names end so, and this is asked of every word that may be a program.
+    let versioned = base.ends_with(|last: char| last.is_ascii_digit() || matches!(last, '.' | '-'));
+    versioned
+        && base.rsplit_once('-').is_some_and(|(stem, version)| {
             SHELLS.contains(&stem) && version.bytes().all(|b| b.is_ascii_digit() || b == b'.')
         })
 }

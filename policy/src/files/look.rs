@@ -68,7 +68,14 @@ impl Look {
 
     /// Whether a resolved path is in one of the roots.
     pub(crate) fn is_inside(&self, path: &Path) -> bool {
-        self.roots.iter().any(|root| path.starts_with(root))
+        // Both are resolved, so that one name is one spelling.
+        let path = path.as_os_str().as_encoded_bytes();
+        self.roots.iter().any(|root| {
+            let root = root.as_os_str().as_encoded_bytes();
+            path.strip_prefix(root).is_some_and(|rest| {
+                rest.is_empty() || std::path::is_separator(char::from(rest[0])) || root.ends_with(b"/")
+            })
+        })
     }
 
     /// The part of a resolved path below its root.
@@ -148,7 +155,7 @@ impl Look {
                 if *missing {
                     return Some(None);
                 }
-                if real.starts_with("/proc") {
+                if real.as_os_str().as_encoded_bytes().starts_with(b"/proc") && real.starts_with("/proc") {
                     // Links there mean something else for each process that follows them.
                     if name == "root" && real.components().count() > 3 {
                         real.clear();
