@@ -17,7 +17,7 @@ use crate::programs::Usage;
 /// Files that are told apart; with more, it is not known what else there is.
 const MOST_FILES: usize = 200;
 /// Names that are looked up for one command line.
-const MOST_NAMES: usize = 8_192;
+const MOST_NAMES: usize = 4_096;
 /// Scripts in scripts and functions in functions.
 const MOST_CALLS: usize = 12;
 /// How often a loop is gone through until it is taken to lead anywhere.
@@ -411,7 +411,9 @@ impl<'a> Walk<'a> {
 
     /// Notes a file outside.
     pub(super) fn outside(&mut self, path: &Path, named: &Path, usage: Usage) {
-        if let Some(touched) = self.found.iter_mut().find(|touched| touched.path.as_deref() == Some(path)) {
+        if let Some(touched) =
+            self.found.iter_mut().find(|touched| touched.path.as_deref().map(Path::as_os_str) == Some(path.as_os_str()))
+        {
             // A rule about what may be entered only must not cover what is read, too.
             if touched.usage == Usage::Enter {
                 touched.usage = usage;

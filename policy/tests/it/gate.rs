@@ -183,6 +183,44 @@ async fn always_is_offered_only_where_it_helps() {
 }
 
 #[tokio::test]
+async fn always_allows_a_directory_where_nothing_else_asks() {
+    let rules = r#"{"bash": "allow", "external_directory": {"/etc/ssl/*": "deny"}}"#;
+    let front = Scripted::new([Answer::Always, Answer::Once, Answer::Always]);
+    let gate = gate(rules, front.clone());
+    gate.ask(command("cat /etc/hosts", CommandKind::Once)).await.unwrap();
+    assert_eq!(front.asked()[0].always, ["external_directory /etc/*"]);
+    assert!(front.asked()[0].reason.contains("`/etc/hosts` is outside the workspace"), "{}", front.asked()[0].reason);
+    gate.ask(command("cd /etc && cat passwd", CommandKind::Once)).await.unwrap();
+    assert_eq!(front.asked().len(), 1, "it was approved");
+    denied(gate.ask(command("cat /etc/ssl/x", CommandKind::Once)).await, DeniedKind::Forbidden);
+    gate.ask(command("cat /etc/hosts ~/x $X", CommandKind::Once)).await.unwrap();
+    let reason = "`/home/u/x` is outside the workspace; what file `$X` names is known only when it runs";
+    assert_eq!(front.asked()[1].reason, reason);
+    assert!(front.asked()[1].always.is_empty(), "what is not known cannot be allowed beforehand");
+    gate.ask(command("cat ~/.bashrc", CommandKind::Once)).await.unwrap();
+    assert_eq!(front.asked()[2].always, ["external_directory /home/u/.bashrc"], "not the whole home");
+    assert_eq!(gate.approvals().directories().len(), 2);
+    gate.approvals().clear();
+    assert!(gate.approvals().directories().is_empty());
+}
+
+#[tokio::test]
+async fn a_directory_to_start_in_follows_the_same_rules() {
+    let front = Scripted::new([Answer::Always]);
+    let gate = gate(r#"{"bash": "allow", "external_directory": {"/etc/*": "deny"}}"#, front.clone());
+    let start = |workdir: &str| {
+        let workdir = workdir.into();
+        request(Effect::Command(CommandEffect { workdir, ..effect("ls", CommandKind::Once) }))
+    };
+    denied(gate.ask(start("/etc")).await, DeniedKind::Forbidden);
+    gate.ask(start("/usr/share")).await.unwrap();
+    assert_eq!(front.asked()[0].reason, "`/usr/share` is outside the workspace");
+    assert_eq!(front.asked()[0].always, ["external_directory /usr/share/*"]);
+    gate.ask(start("/usr/share")).await.unwrap();
+    assert_eq!(front.asked().len(), 1);
+}
+
+#[tokio::test]
 async fn a_rejection_carries_feedback_and_ends_the_other_questions() {
     let waiting = Arc::new(Waiting::default());
     let first = gate("{}", waiting.clone());
