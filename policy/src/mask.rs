@@ -30,6 +30,8 @@ use values::Values;
 const MIN_VALUE: usize = 6;
 /// Bytes that are looked at around a piece.
 const CONTEXT: usize = 4096;
+/// What stands in the place of a secret, with its name and a bracket behind it.
+const MARK: &str = "[secret hidden: ";
 /// What a typed secret is called.
 const TYPED: &str = "typed secret";
 
@@ -125,6 +127,8 @@ impl SecretMask {
         self.values().find(text, &mut found);
         blocks::find(text, &mut found);
         scan::find(text, &mut found);
+        let begun = scan::begun(text).filter(|begun| found.iter().all(|found| found.end <= begun.start));
+        found.extend(begun);
         if found.len() > 1 {
             // Stable: of two that start at one place, the exact value names it.
             found.sort_by_key(|found| found.start);
@@ -166,7 +170,7 @@ impl Mask for SecretMask {
         let mut at = 0;
         for secret in found {
             masked.push_str(&text[at..secret.start]);
-            masked.push_str("[secret hidden: ");
+            masked.push_str(MARK);
             masked.push_str(secret.label.as_str());
             masked.push(']');
             at = secret.end;

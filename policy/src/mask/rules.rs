@@ -17,6 +17,11 @@ const BEHIND_NAME: &str = r"(?:[ \t\w.-]{0,20})[\s'\x22]{0,3}";
 /// The longest match that is looked for when a rule sets no bound, in bytes.
 const LONGEST: usize = 8 * 1024;
 
+/// A keyword of this length says by itself what the token is.
+pub(super) const TELLING: usize = 4;
+/// What is asked of such a token, in bits a character, so that `ghp_xxxxxxxx` is none.
+const SOME_ENTROPY: f64 = 1.5;
+
 /// One file of rules.
 #[derive(Deserialize)]
 struct File {
@@ -26,6 +31,8 @@ struct File {
     skip: Vec<String>,
     #[serde(default)]
     context: Vec<String>,
+    #[serde(default)]
+    strict: Vec<String>,
     #[serde(default)]
     keywords: HashMap<String, Vec<String>>,
 }
@@ -95,13 +102,19 @@ impl Rules {
         let mut rules = Vec::new();
         let mut words: Vec<String> = Vec::new();
         let mut by_keyword: Vec<Vec<(u16, Shape)>> = Vec::new();
-        for raw in own.rules.into_iter().chain(gitleaks.rules) {
+        for mut raw in own.rules.into_iter().chain(gitleaks.rules) {
             if raw.regex.is_empty() || own.skip.contains(&raw.id) {
                 continue;
             }
+            if own.strict.contains(&raw.id) {
+                raw.allowlists.clear();
+            }
             let is_context = own.context.contains(&raw.id);
             let keywords = own.keywords.get(&raw.id).unwrap_or(&raw.keywords).clone();
-            let rule = Rule::new(raw, is_context);
+            let mut rule = Rule::new(raw, is_context);
+            if rule.shape == Shape::Token && keywords.iter().all(|keyword| keyword.len() >= TELLING) {
+                rule.entropy = rule.entropy.min(SOME_ENTROPY);
+            }
             for keyword in keywords {
                 let keyword = keyword.to_ascii_lowercase();
                 let at = words.iter().position(|word| *word == keyword).unwrap_or_else(|| {

@@ -1,8 +1,8 @@
 //! Finding what the rules describe: keywords first, then each rule around its own ones.
 
 use super::allow::{entropy, is_harmless};
-use super::rules::{Rule, Rules, Shape};
-use super::{CONTEXT, Found, Label};
+use super::rules::{Rule, Rules, Shape, TELLING};
+use super::{CONTEXT, Found, Label, MARK};
 
 /// Bytes in front of a keyword that an assignment's name may have, and some more to see its border.
 const NAME: usize = 64;
@@ -12,6 +12,9 @@ const BEHIND_KEYWORD: usize = 48;
 const AROUND: usize = 1024;
 /// Bytes of one run without blanks that are looked at on either side of a keyword.
 const RUN: usize = 16 * 1024;
+
+/// Bytes behind its keyword that make the beginning of a token one.
+const REST: usize = 6;
 
 /// Where one rule has to look.
 #[derive(Clone, Copy)]
@@ -42,6 +45,34 @@ pub(super) fn find(text: &str, found: &mut Vec<Found>) {
             at = (window.rule, window.end);
         }
     }
+}
+
+/// Finds a token that the end of a text cuts off: its keyword begins a word and says enough, and some of the rest is
+/// there.
+pub(super) fn begun(text: &str) -> Option<Found> {
+    let bytes = text.as_bytes();
+    let run =
+        bytes.iter().rev().take(CONTEXT).take_while(|byte| is_word(**byte) || matches!(byte, b'-' | b'.')).count();
+    let run = bytes.len() - run;
+    if bytes.len() - run < TELLING + REST {
+        return None;
+    }
+    let rules = Rules::get();
+    let keywords = rules.keywords.as_ref()?;
+    keywords.find_overlapping_iter(&bytes[run..]).find_map(|hit| {
+        let (start, end) = (run + hit.start(), run + hit.end());
+        let (rest, begins) = (&bytes[end..], start == run || !is_word(bytes[start - 1]));
+        let tells = hit.len() >= TELLING && begins && rest.len() >= REST && rest.iter().any(u8::is_ascii_digit);
+        let (number, _) =
+            rules.by_keyword[hit.pattern().as_usize()].iter().find(|(_, shape)| *shape == Shape::Token)?;
+        let rule = &rules.rules[usize::from(*number)];
+        let is_short = bytes.len() - start < rule.lengths().0;
+        (tells && is_short && entropy(rest) >= 2.5).then_some(Found {
+            start,
+            end: bytes.len(),
+            label: Label::Rule(rule.id),
+        })
+    })
 }
 
 /// Tells whether a rule may go on behind the end of a text, of which `run` is the last piece without blanks.
@@ -139,6 +170,10 @@ pub(super) fn is_secret(
     secret: (usize, usize),
 ) -> bool {
     let bytes = &text[secret.0..secret.1];
+    // What was hidden before.
+    if text[secret.0..].starts_with(MARK.as_bytes()) {
+        return false;
+    }
     if rule.entropy > 0.0 && entropy(bytes) < rule.entropy {
         return false;
     }

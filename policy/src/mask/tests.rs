@@ -53,9 +53,12 @@ fn every_rule_hides_what_it_describes() {
         let hir = regex_syntax::ParserBuilder::new().unicode(false).utf8(false).build().parse(rule.source).unwrap();
         let (mut tried, mut hidden) = (0, 0);
         let mut left = Vec::new();
-        for _ in 0..12 {
+        for _ in 0..60 {
+            if tried == 12 {
+                break;
+            }
             // The word that only says what the text is about.
-            let about = if rule.id.starts_with("facebook") { "facebook " } else { "see " };
+            let about = if rule.id == "facebook-access-token" { "facebook " } else { "bot " };
             let mut text = about.as_bytes().to_vec();
             sample(&hir, &mut numbers, &mut text);
             text.extend_from_slice(b"\nend");

@@ -59,10 +59,56 @@ fn known_tokens() {
         }
     }
     let jwt = format!("{}.{}.{}", token("eyJhbGciOiJI", 30), token("eyJzdWIiOiIx", 40), token("", 43));
-    hides(&format!("cookie: session={jwt}\n"), &jwt, "jwt");
+    hides(&format!("it is {jwt}\n"), &jwt, "jwt");
     let aws = format!("AKIA{}", "QX3R7LMZ2WC4TYB5".to_owned());
     hides(&format!("aws_access_key_id = {aws}\n"), &aws, "aws-access-token");
     hides(&format!("api_key: {}\n", hex(32)), &hex(32), "generic-api-key");
+}
+
+#[test]
+fn examples_of_documentations_count_as_well() {
+    let id = format!("AKIA{}", "IOSFODNN7EXAMPLE");
+    hides(&format!("aws_access_key_id={id}\n"), &id, "aws-access-token");
+    let key = format!("wJalrXUtnFEMI/{}/bPxRfiCYEXAMPLEKEY", "K7MDENG");
+    hides(&format!("aws_secret_access_key = {key}\n"), &key, "aws-secret-access-key");
+    hides(&format!("\"SecretAccessKey\": \"{key}\","), &key, "aws-secret-access-key");
+    let weak = format!("ghp_{}", "abcd1234".repeat(5).split_at(36).0);
+    hides(&format!("x {weak} y"), &weak, "github-pat");
+    leaves(&format!("x ghp_{} y", "x".repeat(36)));
+}
+
+#[test]
+fn what_gitleaks_lacks() {
+    for (text, secret, rule) in [
+        ("AccountName=a;AccountKey=KEY==;End", token("", 86) + "==", "azure-key"),
+        ("https://a.example/c?sv=1&sig=KEY&x", token("", 43), "azure-key"),
+        ("token KEY\n", token("ya29.", 60), "google-oauth"),
+        ("export K=KEY\n", token("sk-proj-", 60), "model-api-key"),
+        ("key KEY.", token("sk-ant-api03-", 60), "model-api-key"),
+        ("bot KEY ok", format!("123456789:AA{}", token("", 33)), "telegram-token"),
+        ("{\"auths\": {\"r\": {\"auth\": \"KEY\"}}}", token("", 24), "registry-login"),
+        ("//r.example/:_authToken=KEY\n", token("", 36), "registry-login"),
+        ("machine h login bob password KEY\n", "swordfish".to_owned(), "registry-login"),
+        ("< Set-Cookie: a=b; sessionid=KEY; Path=/", token("", 32), "cookie"),
+    ] {
+        let text = text.replace("KEY==", "KEY");
+        hides(&text.replace("KEY", &secret), &secret, rule);
+    }
+    leaves("sk-learn-based-classification-of-things-and-other-words");
+    leaves("the machine has a login and a password prompt\n");
+    leaves("Set-Cookie: theme=dark; Path=/");
+}
+
+#[test]
+fn a_token_that_the_end_cuts_off() {
+    let mask = SecretMask::new();
+    let secret = token("ghp_", 36);
+    let mark = "[secret hidden: github-pat]";
+    assert_eq!(mask.mask("", &format!("a {}", &secret[..20]), ""), format!("a {mark}"));
+    assert_eq!(mask.mask(&secret[..20], &format!("{} b", &secret[20..]), ""), format!("{mark} b"));
+    for text in ["ghp_abc", "see ghp_tokens", "npm_config_registry", "a ghp_12 b"] {
+        leaves(text);
+    }
 }
 
 #[test]
