@@ -167,3 +167,109 @@ mod program {
         assert!(ran.stdout.contains("no tool is named `[secret hidden: CODENAME]`"), "{}", ran.both());
     }
 }
+
+#[cfg(all(unix, feature = "shell-session"))]
+mod session {
+    use std::future::Future;
+
+    use host::{Chat, Settings};
+    use serde_json::Value;
+    use tool_api::{Denied, Grant, Permission, PermissionRequest};
+
+    use super::*;
+
+    #[derive(Debug)]
+    struct AllowAll;
+
+    #[async_trait]
+    impl Permission for AllowAll {
+        async fn ask(&self, _request: PermissionRequest) -> Result<Grant, Denied> {
+            Ok(Grant::new())
+        }
+    }
+
+    struct Room {
+        host: Host,
+        chat: Arc<Chat>,
+        dir: tempfile::TempDir,
+    }
+
+    impl Room {
+        async fn call(&self, arguments: Value) -> Value {
+            let options = CallOptions::new().with_person(Arc::new(Ann));
+            let result = self.host.call(&self.chat, ToolCall::new("shell_session", arguments), options).await;
+            let output = result.unwrap_or_else(|error| panic!("{}", error.report()));
+            let text = output.as_text();
+            assert!(!text.contains("exact-value-1") && !text.contains("sesame"), "{text}");
+            output.structured.unwrap()
+        }
+    }
+
+    /// Runs a test in a host that was assembled from a configuration and knows one secret, and ends it.
+    async fn with_room<F: Future<Output = ()> + Send + 'static>(test: impl FnOnce(Arc<Room>) -> F) {
+        let names = ["PATH", "HOME"].into_iter();
+        let inherited = names.filter_map(|name| Some((name.into(), std::env::var_os(name)?)));
+        let environment = inherited.chain([("MY_TOKEN".into(), "exact-value-1".into())]);
+        let host = Host::from_settings(&Settings::defaults(), environment).unwrap().with_permission(Arc::new(AllowAll));
+        let dir = tempfile::tempdir().unwrap();
+        let chat = host.open_chat(Workspace::new(dir.path().canonicalize().unwrap()));
+        let room = Arc::new(Room { host, chat, dir });
+        let outcome = tokio::spawn(test(Arc::clone(&room))).await;
+        room.host.end().await;
+        outcome.unwrap();
+    }
+
+    #[tokio::test]
+    async fn a_typed_secret_that_the_program_prints_later() {
+        with_room(|room| async move {
+            let command = "read -r -s -p 'Password: ' x; echo; echo \"you typed $x.\"; exec cat";
+            let start =
+                json!({"action": "start", "command": command, "until": {"text": "Password: "}, "waitMs": 30_000});
+            let id = room.call(start).await["id"].clone();
+            let wait = json!({"text": "you typed"});
+            let read = room.call(json!({"action": "read", "id": id, "until": wait, "waitMs": 30_000})).await;
+            let mut output = read["output"].as_str().unwrap().to_owned();
+            while !output.ends_with(".\n") {
+                let more = room.call(json!({"action": "read", "id": id, "waitMs": 30_000})).await;
+                output.push_str(more["output"].as_str().unwrap());
+            }
+            assert!(output.ends_with("you typed [secret hidden: typed secret].\n"), "{output}");
+            let screen = room.call(json!({"action": "read", "id": id, "view": "screen"})).await;
+            assert_eq!(screen["screen"]["rows"][1], format!("you typed {}.", "*".repeat(11)));
+        })
+        .await;
+    }
+
+    #[tokio::test]
+    async fn a_value_that_comes_in_two_writes() {
+        with_room(|room| async move {
+            let go = room.dir.path().join("go");
+            assert!(std::process::Command::new("mkfifo").arg(&go).status().unwrap().success());
+            let command = "printf 'is exact-va'; read -r x < go; printf 'lue-1 it\\n'";
+            let start = json!({"action": "start", "command": command, "until": {"text": "exact-va"}, "waitMs": 30_000});
+            let first = room.call(start).await;
+            assert_eq!((&first["output"], &first["remainingChars"]), (&json!("is "), &json!(8)), "{first}");
+            std::fs::write(&go, "\n").unwrap();
+            let rest = json!({"action": "read", "id": first["id"], "until": "exit", "waitMs": 30_000});
+            assert_eq!(room.call(rest).await["output"], format!("{MARK} it\n"));
+        })
+        .await;
+    }
+
+    #[tokio::test]
+    async fn what_a_shell_echoes_and_what_a_list_names() {
+        with_room(|room| async move {
+            let command = "PS1='$ ' exec bash --norc -i # exact-value-1";
+            let id = room.call(json!({"action": "start", "command": command, "waitMs": 30_000})).await["id"].clone();
+            let input = "echo exact-value-1 | base64; echo done-$((6*7))\n";
+            let write =
+                json!({"action": "write", "id": id, "input": input, "until": {"text": "done-42"}, "waitMs": 30_000});
+            let output = room.call(write).await["output"].as_str().unwrap().to_owned();
+            let marks = output.matches(MARK).count();
+            assert_eq!(marks, 2, "the echo and the encoded value: {output}");
+            let list = room.call(json!({"action": "list"})).await;
+            assert_eq!(list["sessions"][0]["command"], format!("PS1='$ ' exec bash --norc -i # {MARK}"));
+        })
+        .await;
+    }
+}
