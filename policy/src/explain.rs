@@ -126,6 +126,13 @@ impl Policy {
         self.classifier.as_ref().map(|classifier| (classifier, limit))
     }
 
+    /// Decides a command line in the workspace's first root, without any approval and without saying why.
+    #[must_use]
+    pub fn decide(&self, command: &str, kind: CommandKind, workspace: &Workspace) -> Decision {
+        let analysis = CommandAnalysis::new(command);
+        self.law(workspace.roots(), workspace.root(), &[]).decide(&analysis, kind, None).decision
+    }
+
     /// Explains what would be decided for a command line in the workspace's first root, without any approval.
     #[must_use]
     pub fn explain(&self, command: &str, kind: CommandKind, workspace: &Workspace) -> Explanation {

@@ -69,7 +69,7 @@ fn policy(mode: Mode) -> Result<Policy> {
 }
 
 fn decide(policy: &Policy, command: &str, workspace: &Workspace) {
-    black_box(policy.explain(black_box(command), CommandKind::Once, workspace));
+    black_box(policy.decide(black_box(command), CommandKind::Once, workspace));
 }
 
 /// Commands as agents write them.
