@@ -143,7 +143,7 @@ impl Policy {
 
     pub(crate) fn law<'p>(&'p self, roots: &'p [PathBuf], workdir: &'p Path, approvals: &'p [Pattern]) -> Law<'p> {
         let home = self.home.as_deref();
-        let outside = Outside { roots, workdir, home, layers: &self.layers, approved: &[] };
+        let outside = Outside { roots, workdir, home, layers: &self.layers, lasting: false, approved: &[] };
         let (mode, reads_asked, workflow) = (self.mode, self.reads_asked, self.workflow.as_slice());
         Law { layers: &self.layers, approvals, home, outside, mode, reads_asked, workflow }
     }

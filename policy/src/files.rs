@@ -27,6 +27,8 @@ pub(crate) struct Ground<'a> {
     pub(crate) roots: &'a [PathBuf],
     pub(crate) workdir: &'a Path,
     pub(crate) home: Option<&'a Path>,
+    /// Whether the shell ran other lines before, which left it a stack of directories.
+    pub(crate) lasting: bool,
 }
 
 /// A file outside the workspace, or one of which it is not known where it is.

@@ -8,7 +8,8 @@ use std::time::Duration;
 use async_trait::async_trait;
 use tokio::task::JoinSet;
 use tool_api::{
-    ChatId, CommandEffect, Denied, DeniedKind, EditEffect, Effect, Grant, Permission, PermissionRequest, ReadEffect,
+    ChatId, CommandEffect, CommandKind, Denied, DeniedKind, EditEffect, Effect, Grant, Permission, PermissionRequest,
+    ReadEffect,
 };
 
 use crate::analysis::CommandAnalysis;
@@ -117,6 +118,7 @@ impl Gate {
         let directories = self.approvals.directories();
         let mut law = self.policy.law(request.workspace.roots(), &effect.workdir, &approvals);
         law.outside.approved = &directories;
+        law.outside.lasting = effect.kind == CommandKind::SharedLine;
         let changed = typed_into(effect).or_else(|| changed_environment(effect));
         let judgement = law.decide(&analysis, effect.kind, changed.as_deref());
         let by = judgement.by();
@@ -161,6 +163,7 @@ impl Gate {
             let approved: Vec<Pattern> = self.approvals.directories().into_iter().chain(directories).collect();
             let mut law = self.policy.law(request.workspace.roots(), &effect.workdir, &approvals);
             law.outside.approved = &approved;
+            law.outside.lasting = effect.kind == CommandKind::SharedLine;
             !always.is_empty() && law.decide(analysis, effect.kind, None).decision == Decision::Allow
         };
         if helps { always } else { Vec::new() }

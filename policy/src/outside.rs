@@ -18,6 +18,8 @@ pub(crate) struct Outside<'p> {
     pub(crate) workdir: &'p Path,
     pub(crate) home: Option<&'p Path>,
     pub(crate) layers: &'p [Rules],
+    /// Whether the shell ran other lines before.
+    pub(crate) lasting: bool,
     /// What the person allowed for this chat.
     pub(crate) approved: &'p [Pattern],
 }
@@ -48,7 +50,7 @@ impl Crossing {
 impl<'p> Outside<'p> {
     /// What a command line touches outside the workspace, its working directory first.
     pub(crate) fn touched(&self, analysis: &CommandAnalysis) -> Vec<Touched> {
-        let ground = Ground { roots: self.roots, workdir: self.workdir, home: self.home };
+        let ground = Ground { roots: self.roots, workdir: self.workdir, home: self.home, lasting: self.lasting };
         outside(analysis, &ground)
     }
 

@@ -2,9 +2,11 @@
 
 use std::borrow::Cow;
 
+use super::Ground;
 use super::state::{Places, State};
-use super::walk::Walk;
-use crate::analysis::wrappers::{assigned_name, base_name};
+use super::value::ANY;
+use super::walk::{MOST_LATE, Walk};
+use crate::analysis::wrappers::{ShellCall, assigned_name, base_name, is_shell};
 use crate::analysis::{Assignment, Reach, Script, Segment, Word, WordPart};
 use crate::programs::Usage;
 
@@ -55,9 +57,17 @@ impl<'a> Walk<'a> {
     /// Runs one command; says where the shell is after it.
     pub(super) fn segment(&mut self, number: usize, input: Places) -> State {
         let Some(segment) = self.analysis.segments.get(number) else { return State::of(input) };
-        for redirect in &segment.redirects {
-            self.redirect(redirect, input);
-        }
+        // In the order in which they are written, for who reads it.
+        let start = segment.words.first().map_or(usize::MAX, |word| word.span.start);
+        let (before, behind): (Vec<_>, Vec<_>) =
+            segment.redirects.iter().partition(|redirect| redirect.target.span.start < start);
+        before.into_iter().for_each(|redirect| self.redirect(redirect, input));
+        let state = self.without_redirections(number, segment, input);
+        behind.into_iter().for_each(|redirect| self.redirect(redirect, input));
+        state
+    }
+
+    fn without_redirections(&mut self, number: usize, segment: &'a Segment, input: Places) -> State {
         let Some(first) = segment.words.first() else {
             for assignment in &segment.assignments {
                 self.assign(assignment, input);
@@ -155,11 +165,16 @@ impl<'a> Walk<'a> {
         let mut state = State::of(input);
         let own_shell = matches!(name, "command" | "builtin" | "eval");
         let later = name == "trap";
+        let text = script_text(segment);
+        if let Some(text) = text {
+            self.late_script(text, inside);
+        }
         let from = self.inner.partition_point(|(runner, _)| *runner < number);
-        let scripts = self.inner[from..].iter().take_while(|(runner, _)| *runner == number).count();
+        let written = self.inner[from..].iter().take_while(|(runner, _)| *runner == number).count();
+        let scripts = if text.is_some() { 0 } else { written };
         for at in from..from + scripts {
             let script: &'a Script = self.inner[at].1;
-            state = self.script_of(script, base_name(name), own_shell || later, inside, state);
+            state = self.script_of(script, segment, own_shell || later, inside, state);
         }
         if analysis.segments.get(number + 1).is_some_and(|next| next.wrapper == Some(number)) {
             let mut next = number + 1;
@@ -200,7 +215,31 @@ impl<'a> Walk<'a> {
         state
     }
 
-    fn script_of(&mut self, script: &'a Script, name: &str, own: bool, inside: Places, state: State) -> State {
+    /// Follows a script whose text is known only with the values of variables.
+    fn late_script(&mut self, word: &'a Word, places: Places) {
+        for place in places.as_slice() {
+            let here = self.directories.real(place.current).map(std::path::Path::to_owned);
+            let texts = self.texts(word, *place).filter(|texts| !texts.iter().any(|text| text.contains(ANY)));
+            let (Some(here), Some(texts), true) = (here, texts, self.late < MOST_LATE) else {
+                self.unknown(Some(word), Usage::Run);
+                continue;
+            };
+            self.late += texts.len();
+            for text in texts {
+                let analysis = crate::CommandAnalysis::new(&text);
+                let ground = Ground { workdir: &here, home: self.home, ..self.ground };
+                for touched in super::outside(&analysis, &ground) {
+                    match &touched.path {
+                        Some(path) => self.outside(path, std::path::Path::new(&touched.named), touched.usage),
+                        None => self.unknown_text(&touched.named, touched.usage),
+                    }
+                }
+            }
+        }
+    }
+
+    fn script_of(&mut self, script: &'a Script, segment: &Segment, own: bool, inside: Places, state: State) -> State {
+        let name = segment.program().unwrap_or_default();
         if !self.may_call() {
             return State::of(Places::one(super::state::Place::LOST));
         }
@@ -217,7 +256,9 @@ impl<'a> Walk<'a> {
         } else {
             // Only what is exported is seen there, and somebody else's home may be.
             let home = self.home;
-            if matches!(name, "su" | "runuser" | "machinectl") {
+            let sets = segment.assignments.iter().any(|assignment| assignment.name == "HOME")
+                || segment.sets.iter().any(|name| name == "HOME");
+            if sets || matches!(name, "su" | "runuser" | "machinectl") {
                 self.home = None;
             }
             let variables = std::mem::take(&mut self.variables);
@@ -294,6 +335,17 @@ impl<'a> Walk<'a> {
             }
         }
     }
+}
+
+/// The word that a shell or `eval` runs as a script, when it is known only here.
+fn script_text(segment: &Segment) -> Option<&Word> {
+    let name = segment.program()?;
+    let word = match name {
+        "eval" if segment.words.len() == 2 => segment.words.get(1),
+        name if is_shell(name) => ShellCall::read(&segment.words[1..]).script,
+        _ => None,
+    };
+    word.filter(|word| word.is_dynamic())
 }
 
 /// Whether a relative path may leave the directory that it starts from.

@@ -26,8 +26,7 @@ impl<'a> Walk<'a> {
             return self.braced(word, place);
         }
         if word.parts.iter().any(|part| matches!(part, WordPart::Expansion { .. })) {
-            // The one command whose output is known.
-            let simpler = word.text.replace("$(pwd)", "${PWD}").replace("`pwd`", "${PWD}");
+            let simpler = simpler(&word.text);
             let word = (simpler != word.text).then(|| read_word(&simpler)).flatten()?;
             let texts = self.joined(&word.parts, place)?;
             return Some(texts.into_iter().map(|text| Cow::Owned(text.into_owned())).collect());
@@ -121,6 +120,23 @@ impl<'a> Walk<'a> {
         }
         self.directories.logical(directory).map(Path::to_str)?.map(str::to_owned)
     }
+}
+
+/// A word with what is known of some expansions: where the shell is, and that arithmetic gives a number.
+fn simpler(text: &str) -> String {
+    let mut simple = text.replace("$(pwd)", "${PWD}").replace("`pwd`", "${PWD}");
+    let mut from = 0;
+    while let Some(start) = simple[from..].find("$((").map(|at| from + at) {
+        let inner = |byte: &u8| byte.is_ascii_alphanumeric() || b"_ +-*/%<>=!&|^~?:,$".contains(byte);
+        let length = simple.as_bytes()[start + 3..].iter().take_while(|byte| inner(byte)).count();
+        if !simple[start + 3 + length..].starts_with("))") {
+            break;
+        }
+        // `$$` is a number as well.
+        simple.replace_range(start..start + 3 + length + 2, "$$");
+        from = start + 2;
+    }
+    simple
 }
 
 /// A value whose blanks and wildcards the shell looks at.

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use super::directory::Directories;
 use super::frames::{Frame, structure};
 use super::glob::MOST_ENTRIES;
-use super::state::{EMPTY, Place, Places, State, UNKNOWN};
+use super::state::{EMPTY, LOST, Place, Places, State, UNKNOWN};
 use super::value::ANY;
 use super::variables::Variables;
 use super::{Ground, Look, Touched, is_device};
@@ -18,6 +18,8 @@ use crate::programs::Usage;
 const MOST_FILES: usize = 200;
 /// Names that are looked up for one command line.
 const MOST_NAMES: usize = 4_096;
+/// Scripts whose text is known only with the values of variables.
+pub(super) const MOST_LATE: usize = 4;
 /// Scripts in scripts and functions in functions.
 const MOST_CALLS: usize = 12;
 /// How often a loop is gone through until it is taken to lead anywhere.
@@ -27,6 +29,7 @@ pub(super) const MOST_PASSES: u8 = 3;
 #[derive(Debug)]
 pub(super) struct Walk<'a> {
     pub(super) analysis: &'a CommandAnalysis,
+    pub(super) ground: Ground<'a>,
     pub(super) home: Option<&'a Path>,
     pub(super) look: Look,
     pub(super) directories: Directories,
@@ -57,6 +60,8 @@ pub(super) struct Walk<'a> {
     pub(super) program: Option<usize>,
     /// The variable of the loop that comes next.
     looping: Option<&'a str>,
+    /// Scripts that were known only with the values of variables.
+    pub(super) late: usize,
     steps_left: usize,
     /// Names that may still be looked up.
     names_left: usize,
@@ -80,14 +85,14 @@ impl Steps<'_> {
 }
 
 /// Follows a whole command line.
-pub(super) fn walk(analysis: &CommandAnalysis, ground: &Ground<'_>) -> Vec<Touched> {
+pub(super) fn walk<'a>(analysis: &'a CommandAnalysis, ground: &Ground<'a>) -> Vec<Touched> {
     let mut look = Look::new(ground.roots);
     let mut directories = Directories::default();
     let real = look.resolve(Path::new("/"), ground.workdir).path;
     let mut places = Places::NONE;
     let mut start = |logical: PathBuf, real: &Path| {
         let current = directories.add(logical, real.to_owned());
-        places.add(Place { current, old: UNKNOWN, stack: EMPTY });
+        places.add(Place { current, old: UNKNOWN, stack: if ground.lasting { LOST } else { EMPTY } });
     };
     start(ground.workdir.to_owned(), &real);
     if real != ground.workdir {
@@ -102,6 +107,8 @@ pub(super) fn walk(analysis: &CommandAnalysis, ground: &Ground<'_>) -> Vec<Touch
     let steps: usize = analysis.scripts.iter().map(Script::len).sum();
     let mut walk = Walk {
         analysis,
+        ground: *ground,
+        late: 0,
         home: ground.home,
         look,
         directories,

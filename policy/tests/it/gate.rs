@@ -221,6 +221,31 @@ async fn a_directory_to_start_in_follows_the_same_rules() {
 }
 
 #[tokio::test]
+async fn what_earlier_lines_of_a_shell_left_is_not_known() {
+    let front = Scripted::new([Answer::Once]);
+    let gate = gate(r#"{"bash": "allow"}"#, front.clone());
+    gate.ask(command("popd; cat x", CommandKind::Once)).await.unwrap();
+    assert!(front.asked().is_empty(), "a new shell has no stack of directories");
+    gate.ask(command("popd; cat x", CommandKind::SharedLine)).await.unwrap();
+    assert!(front.asked()[0].reason.contains("known only when it runs"), "{}", front.asked()[0].reason);
+}
+
+#[tokio::test]
+async fn an_edit_outside_needs_both_permissions() {
+    let rules = r#"{"edit": "allow", "external_directory": {"/etc/*": "deny", "/usr/share/*": "allow"}}"#;
+    let front = Scripted::new([Answer::Once]);
+    let gate = gate(rules, front.clone());
+    let edit = |path: &str| request(Effect::Edit(EditEffect { path: path.into(), preview: String::new() }));
+    denied(gate.ask(edit("/etc/hosts")).await, DeniedKind::Forbidden);
+    denied(gate.ask(edit("/srv/proj/../../etc/hosts")).await, DeniedKind::Forbidden);
+    gate.ask(edit("/usr/share/x")).await.unwrap();
+    gate.ask(edit("/srv/proj/x")).await.unwrap();
+    assert!(front.asked().is_empty());
+    gate.ask(edit("/var/x")).await.unwrap();
+    assert_eq!(front.asked()[0].reason, "`/var/x` is outside the workspace");
+}
+
+#[tokio::test]
 async fn a_rejection_carries_feedback_and_ends_the_other_questions() {
     let waiting = Arc::new(Waiting::default());
     let first = gate("{}", waiting.clone());
