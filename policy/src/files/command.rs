@@ -49,6 +49,9 @@ const LOCAL_RUNNERS: &[&str] = &[
 /// Functions beyond which positional parameters are not told apart.
 const MOST_FUNCTIONS: usize = 2;
 
+/// Programs that may take a directory away before `cd` gets to it.
+const TAKE_AWAY: &[&str] = &["rm", "rmdir", "mv", "chmod", "unlink", "git", "find", "rsync", "busybox", "trash"];
+
 /// Where programs lie that the system itself brings.
 const SYSTEM: &[&str] =
     &["/bin/", "/sbin/", "/usr/", "/lib", "/opt/", "/nix/store/", "/snap/bin/", "/run/current-system/"];
@@ -77,9 +80,12 @@ impl<'a> Walk<'a> {
         if let Some(state) = self.with_parameters(number, input) {
             return state;
         }
-        if let Some(state) = self.directory_builtin(segment, input) {
+        // A function stands before a builtin of the same name, but not behind `builtin` or `command`.
+        let shadowed = segment.scripted && self.is_function(first);
+        if !shadowed && let Some(state) = self.directory_builtin(segment, input) {
             return state;
         }
+        self.look.distrust |= segment.program().is_some_and(|name| TAKE_AWAY.contains(&name));
         self.name(number, first, input);
         let inside = self.arguments(segment, input);
         self.notice_settings(segment, input);

@@ -19,6 +19,8 @@ pub(crate) struct Look {
     seen: HashMap<OsString, Seen>,
     /// Directories that may be entered, and what may not.
     entered: HashMap<OsString, bool>,
+    /// Whether something may take away what was there.
+    pub(super) distrust: bool,
     /// How often the file system may still be looked at.
     left: usize,
 }
@@ -46,6 +48,7 @@ impl Look {
             roots: Vec::with_capacity(roots.len()),
             seen: HashMap::new(),
             entered: HashMap::new(),
+            distrust: false,
             left: MOST_LOOKS,
         };
         for root in roots {
@@ -83,8 +86,11 @@ impl Look {
         self.roots.iter().find_map(|root| path.strip_prefix(root).ok())
     }
 
-    /// Whether a directory is there and may be entered.
+    /// Whether a directory is there, may be entered, and stays.
     pub(super) fn may_enter(&mut self, directory: &Path) -> bool {
+        if self.distrust {
+            return false;
+        }
         if let Some(known) = self.entered.get(directory.as_os_str()) {
             return *known;
         }

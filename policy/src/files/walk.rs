@@ -239,6 +239,11 @@ impl<'a> Walk<'a> {
         self.steps_left > 0
     }
 
+    pub(super) fn is_function(&self, name: &Word) -> bool {
+        !self.functions.is_empty()
+            && name.value().is_some_and(|name| self.function(name).is_some_and(|bodies| !bodies.is_empty()))
+    }
+
     /// The bodies that a name may call.
     pub(super) fn function(&self, name: &str) -> Option<Vec<Steps<'a>>> {
         if self.functions.is_empty() {
@@ -299,7 +304,8 @@ impl<'a> Walk<'a> {
     fn command(&mut self, _steps: &Steps<'a>, number: usize, state: State, frames: &mut [Frame<'a>]) -> State {
         let Some(segment) = self.analysis.segments.get(number) else { return state };
         let input = self.here(&state);
-        match segment.words.first().and_then(Word::value) {
+        let name = segment.words.first().filter(|name| !self.is_function(name));
+        match name.and_then(Word::value) {
             Some("exit" | "logout") => self.last = input,
             Some("return") => {
                 let Some(returned) = self.returns.last_mut() else { return State::of(input) };

@@ -257,6 +257,8 @@ fn directories_are_followed() {
         ("env --chdir=/tmp touch x", "/tmp,/tmp/x"),
         ("env -C src cat ../x", "none"),
         ("exit; touch ../x", "/srv/x"),
+        ("cd() { builtin cd /tmp; }; cd src; cat x", "/tmp,/tmp/x"),
+        ("exit() { :; }; cd /tmp; exit; touch x", "/tmp,/tmp/x"),
         ("true && cd /tmp && exit; touch x", "/tmp"),
         ("cd /tmp; (touch a; cd /; touch b); touch c", "/tmp,/tmp/a,/,/b,/tmp/c"),
     ]);
@@ -468,6 +470,10 @@ fn links_are_followed_where_they_lead() {
         ("./links/away/tool", "R/away/tool"),
         ("bash links/secret.txt", "R/away/secret"),
         ("mkdir -p new/dir && cd new/dir && cat ../../x", "none"),
+        // What is there now may be gone by then.
+        ("rmdir src; cd src; cat ../x", "R/x"),
+        ("mv src y; cd src; cat ../x", "R/x"),
+        ("rmdir src; cd src && cat ../x", "none"),
     ];
     for (command, expected) in rows {
         let found = outside_of(command, &workspace, &home).replace(root.to_str().unwrap(), "R");
