@@ -121,9 +121,10 @@ mod tests {
     use std::fs;
     use std::os::unix::fs::{PermissionsExt, symlink};
 
-    use policy::{AuditWhat, Decider, Decision, Gate, NobodyToAsk, Policy};
+    use policy::{Answer, Approver, AuditWhat, Decider, Decision, Gate, NobodyToAsk, Policy, Prompt};
     use tool_api::{
-        CallId, DeniedKind, Effect, Effects, NoMask, Permission, PermissionRequest, ReadEffect, ToolContext,
+        CallId, CommandEffect, CommandKind, DeniedKind, Effect, Effects, NoMask, Permission, PermissionRequest,
+        ReadEffect, ToolContext,
     };
 
     use super::*;
@@ -158,6 +159,59 @@ mod tests {
         assert_eq!(denied.kind(), DeniedKind::Failed);
         assert!(denied.reason().contains("the file was removed"), "{denied}");
         assert_eq!(gate.ask(request()).await.unwrap_err().kind(), DeniedKind::Failed);
+    }
+
+    /// Never answers, or asks after the call.
+    #[derive(Debug)]
+    struct Later {
+        suspends: bool,
+        asked: tokio::sync::Notify,
+    }
+
+    #[policy::async_trait]
+    impl Approver for Later {
+        async fn ask(&self, _prompt: Prompt) -> Answer {
+            self.asked.notify_one();
+            if self.suspends { Answer::Suspended } else { std::future::pending().await }
+        }
+    }
+
+    fn command() -> PermissionRequest {
+        let ctx = ToolContext::deny_all("c1", "/").with_call(CallId::new("k-2"));
+        let effect = Effect::Command(CommandEffect {
+            command: "make".into(),
+            shell: "/bin/sh".into(),
+            workdir: "/".into(),
+            kind: CommandKind::Once,
+            env: Vec::new(),
+            search_path: None,
+            foreground: None,
+        });
+        PermissionRequest::new("t", Effects::default(), effect, &ctx)
+    }
+
+    #[tokio::test]
+    async fn what_has_no_answer_yet_or_never_gets_one_is_written_down() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("audit.jsonl");
+        let file = Arc::new(audit(&path));
+        for suspends in [true, false] {
+            let later = Arc::new(Later { suspends, asked: tokio::sync::Notify::new() });
+            let approver: Arc<dyn Approver> = later.clone();
+            let gate = Gate::new("c1".into(), Arc::new(Policy::new()), approver).with_audit(file.clone());
+            let asking = tokio::spawn(async move { gate.ask(command()).await });
+            later.asked.notified().await;
+            if suspends {
+                assert_eq!(asking.await.unwrap().unwrap_err().kind(), DeniedKind::Suspended);
+            } else {
+                asking.abort();
+                assert!(asking.await.unwrap_err().is_cancelled());
+            }
+        }
+        let kept = fs::read_to_string(&path).unwrap();
+        let lines: Vec<serde_json::Value> = kept.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+        let parts = |line: &serde_json::Value| format!("{} {}", line["decision"], line["by"]);
+        assert_eq!(lines.iter().map(parts).collect::<Vec<_>>(), [r#""ask" "suspended""#, r#""deny" "cancelled""#]);
     }
 
     #[test]

@@ -4,8 +4,18 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
+#[cfg(target_os = "linux")]
+use std::path::PathBuf;
+#[cfg(target_os = "linux")]
+use std::sync::Arc;
 
+#[cfg(target_os = "linux")]
+use host::{AuditFile, CallOptions, Host, Registry, RegistryConfig, Settings, builtin_tools};
+#[cfg(target_os = "linux")]
+use policy::{Answer, Approver, Policy, Prompt};
 use serde_json::{Value, json};
+#[cfg(target_os = "linux")]
+use tool_api::{NoMask, ToolCall, ToolErrorKind, Workspace};
 
 use crate::program::{Ran, Run};
 
@@ -106,6 +116,65 @@ fn what_nobody_answered_is_written_down() {
     assert_eq!(ran.code, Some(0), "{ran:?}");
     assert_eq!(lines.iter().map(summary).collect::<Vec<_>>(), ["deny no_answer: true"]);
     assert!(lines[0]["reason"].as_str().unwrap().contains("no rule allows `true`"), "{}", lines[0]);
+}
+
+#[test]
+fn secrets_are_not_written_down() {
+    let secret = "tr0ub4dor-and-3";
+    let command = format!("echo {secret} > out; test -s out");
+    let run = Run::new().config(RULES).variable("DB_PASSWORD", secret);
+    let (ran, lines) = audited(run, &start(&command, false), &[]);
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    assert_eq!(lines.len(), 2);
+    assert_eq!(lines[0]["command"], "echo [secret hidden: DB_PASSWORD] > out; test -s out");
+    assert!(lines.iter().all(|line| !line.to_string().contains(secret)), "{lines:?}");
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn an_effect_that_is_refused_after_its_approval_is_written_down() {
+    use std::os::unix::fs::PermissionsExt;
+
+    // While the person is asked, the script that they see is another one.
+    let script = |dir: &Path, text: &str| {
+        let path = dir.join("run.sh");
+        fs::write(&path, text).unwrap();
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
+    };
+    let audit = |dir: &Path| Arc::new(AuditFile::open(dir.join("audit.jsonl"), Arc::new(NoMask)).unwrap());
+    let dir = tempfile::tempdir().unwrap();
+    let root = dir.path().canonicalize().unwrap();
+    script(&root, "#!/bin/sh\necho fine\n");
+    let swap = Swap(root.clone());
+    let registry = Registry::new(builtin_tools(&Settings::defaults()).unwrap(), RegistryConfig::default()).unwrap();
+    let host = Host::new(registry).with_policy(Policy::new()).with_audit(audit(&root));
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    runtime.block_on(async {
+        let chat = host.open_chat(Workspace::new(&root));
+        let call = ToolCall::new("shell_session", json!({"action": "start", "command": "./run.sh"}));
+        let options = CallOptions::new().with_approver(Arc::new(swap));
+        let error = host.call(&chat, call, options).await.unwrap_err();
+        assert_eq!(error.kind(), ToolErrorKind::Denied, "{error}");
+        host.end().await;
+    });
+    let lines = lines(&root.join("audit.jsonl"));
+    assert_eq!(lines.iter().map(summary).collect::<Vec<_>>(), ["allow once: ./run.sh", "effect refused"]);
+    assert!(lines[1]["reason"].as_str().unwrap().contains("run.sh"), "{}", lines[1]);
+    check_pairs(&lines);
+}
+
+/// Approves, and has put another script in the place of the one that was shown.
+#[cfg(target_os = "linux")]
+#[derive(Debug)]
+struct Swap(PathBuf);
+
+#[cfg(target_os = "linux")]
+#[policy::async_trait]
+impl Approver for Swap {
+    async fn ask(&self, _prompt: Prompt) -> Answer {
+        fs::write(self.0.join("run.sh"), "#!/bin/sh\necho evil\n").unwrap();
+        Answer::Once
+    }
 }
 
 #[test]

@@ -9,6 +9,8 @@ mod check;
 #[cfg(feature = "cli")]
 mod configuration;
 mod contract;
+#[cfg(feature = "cli")]
+mod docs;
 #[path = "../../examples/embed.rs"]
 mod embed;
 mod examples;

@@ -18,6 +18,10 @@ pub(super) fn text(explanation: &Explanation, out: &Out) -> String {
         let reason = out.dim(&format!("{}{dynamic}", segment.reason));
         text.push_str(&format!("  {shown:width$}  {:5}  {reason}\n", segment.decision.to_string()));
     }
+    if !explanation.outside.is_empty() {
+        let paths: Vec<String> = explanation.outside.iter().map(|path| policy::visible(path)).collect();
+        text.push_str(&format!("outside the workspace: {}\n", paths.join(", ")));
+    }
     text.push_str(&format!("smart mode: {}: {}\n", explanation.smart, explanation.smart_reason));
     if explanation.bare_shell {
         text.push_str("an interactive shell: `shell_session` never starts one, since no rule would see its commands\n");
