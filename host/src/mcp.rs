@@ -4,6 +4,9 @@
 //! within a call; one of 2026-07-28 says who it is in every request, and a call that needs an answer ends with the
 //! question (`input_required`) and comes again with the answer.
 //!
+//! A program with a log of its own keeps the target `rmcp` at `info` or above: below it the SDK logs whole messages, and
+//! a message may hold a secret that a person typed.
+//!
 //! The connection ends at the end of input, at SIGTERM, SIGINT and SIGHUP, and when the client no longer reads: every running
 //! call is cancelled at once, its answer is still written if that is possible, and then the host ends all that it
 //! started.
