@@ -8,6 +8,7 @@ mod compare;
 mod compound;
 mod doubt;
 mod expand;
+mod fed;
 mod flow;
 mod opinions;
 mod positional;
@@ -144,7 +145,7 @@ impl CommandAnalysis {
     pub fn for_shell(command: &str, shell: &Path) -> Self {
         let name = shell.file_name().and_then(|name| name.to_str()).unwrap_or_default();
         let mut work =
-            Work { result: Self::default(), unwraps: 0, compared: 0, parameters: Rc::default(), replaced: 0 };
+            Work { result: Self::default(), unwraps: 0, compared: 0, parameters: Rc::default(), replaced: 0, fed: 0 };
         let read = catch_unwind(AssertUnwindSafe(|| {
             work.script(command, matches!(name, "bash" | "rbash"), Place::written(), &[]);
         }));
@@ -193,6 +194,8 @@ struct Work {
     parameters: Rc<[Vec<Word>]>,
     /// Words that came of replacing parameters so far.
     replaced: usize,
+    /// Bytes that shells get on their standard input, as far as they were looked at.
+    fed: usize,
 }
 
 impl Work {
@@ -356,6 +359,7 @@ impl Work {
             self.resolve(number, &words, Place { stdin, ..place });
         }
         self.parameters = outer_lists;
+        self.fed(base, &tree.texts, place);
     }
 
     /// Adds what a segment is with each list of positional parameters.

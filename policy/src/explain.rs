@@ -163,7 +163,7 @@ pub struct Explanation {
     pub bare_shell: bool,
     /// The paths outside the workspace that it touches, resolved; `?` for what is known only when it runs.
     pub outside: Vec<String>,
-    /// What smart mode makes of it where no rule decides, without a classifier.
+    /// What smart mode makes of it where no rule about commands decides, without a classifier.
     pub smart: Classification,
     /// Why smart mode says so.
     pub smart_reason: String,
@@ -206,6 +206,11 @@ pub struct ExplainedSegment {
 fn explain(analysis: &CommandAnalysis, law: &Law<'_>, kind: CommandKind) -> Explanation {
     let judgement = law.decide(analysis, kind, None);
     let finding = classify(analysis, &law.scene(kind), &|_| false);
+    // What is outside is asked in every mode, unless a rule allows it.
+    let (smart, smart_reason) = match law.crosses(&judgement) {
+        Some(reason) if finding.classification == Classification::Safe => (Classification::Ask, reason),
+        _ => (finding.classification, finding.reason()),
+    };
     let mut explained: Vec<Option<ExplainedSegment>> =
         analysis.segments.iter().zip(&judgement.verdicts).map(|pair| Some(segment(pair.0, pair.1))).collect();
     // What is inner stands behind what wraps it, so that from the end on every segment is whole before it is moved.
@@ -228,8 +233,8 @@ fn explain(analysis: &CommandAnalysis, law: &Law<'_>, kind: CommandKind) -> Expl
         segments,
         bare_shell: bare_shell(analysis).is_some(),
         outside: paths(&judgement.outside),
-        smart: finding.classification,
-        smart_reason: finding.reason(),
+        smart,
+        smart_reason,
         syntax_error: analysis.syntax_error.clone(),
         doubt: analysis.doubt.clone(),
     }

@@ -226,6 +226,11 @@ impl<'p> Law<'p> {
         Judgement { decision, reason, verdicts, decider: None, hint: None, beyond, outside, directories, found: None }
     }
 
+    /// Why what a judged command line touches outside the workspace is not allowed.
+    pub(crate) fn crosses(&self, judgement: &Judgement<'_>) -> Option<String> {
+        self.outside.decide(&judgement.outside, &|_| false).map(|crossing| crossing.reason)
+    }
+
     /// Reasons to ask that no rule about commands takes away.
     fn doubt(&self, analysis: &CommandAnalysis) -> Option<String> {
         if let Some(error) = &analysis.syntax_error {

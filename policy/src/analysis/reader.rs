@@ -28,6 +28,8 @@ pub(super) struct PendingHeredoc {
     pub(super) strip_tabs: bool,
     /// Where the steps of its commands go.
     pub(super) body: usize,
+    /// Where its delimiter stands behind the operator, in bytes of the source.
+    pub(super) at: usize,
 }
 
 /// A position in a script, and what was found so far.

@@ -82,7 +82,7 @@ impl Reader<'_> {
         self.tree.bodies.push(Vec::new());
         self.step(Step::Body(narrow(body)));
         let strip_tabs = operator == "<<-";
-        self.pending.push(PendingHeredoc { delimiter: delimiter.clone(), quoted, strip_tabs, body });
+        self.pending.push(PendingHeredoc { delimiter: delimiter.clone(), quoted, strip_tabs, body, at: start });
         let target = Word { text: delimiter, parts: Vec::new(), span: start..self.pos };
         Ok(Redirect { kind: RedirectKind::Text, descriptor, target })
     }
@@ -136,7 +136,9 @@ impl Reader<'_> {
             }
             self.pos = after;
         };
-        self.tree.terminal_heredoc |= super::tree::returns_to_terminal(&self.source[start..body_end]);
+        let body = &self.source[start..body_end];
+        self.tree.terminal_heredoc |= super::tree::returns_to_terminal(body);
+        self.tree.texts.push((heredoc.at, body.to_owned()));
         if !heredoc.quoted {
             let outer_end = std::mem::replace(&mut self.end, body_end);
             let outer = std::mem::take(&mut self.pending);

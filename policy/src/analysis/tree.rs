@@ -217,6 +217,8 @@ pub(crate) struct Tree {
     pub(crate) deep: bool,
     /// A here-document that speaks of the terminal was seen.
     pub(crate) terminal_heredoc: bool,
+    /// Where delimiters stand, and the here-documents that they end.
+    pub(crate) texts: Vec<(usize, String)>,
     /// A here-document was seen.
     pub(crate) heredoc: bool,
     /// A function starts itself more than once, at the same time.

@@ -51,32 +51,31 @@ pub(super) fn find(analysis: &CommandAnalysis) -> Option<Reason<'_>> {
         let why = "what is downloaded or decoded would run without anybody having seen it";
         Some((Some(segment), Cow::Borrowed(why)))
     };
-    for (number, segment) in segments.iter().enumerate().filter(|(_, segment)| brings(segment)) {
+    for (number, _) in segments.iter().enumerate().filter(|(_, segment)| brings(segment)) {
         if let Some(runs) = climb(analysis, number, &mut tainted) {
             return reason(runs);
         }
-        debug_assert!(!segment.words.is_empty() || !segment.redirects.is_empty());
     }
     let carries = |word: &Word| {
         word.parts
             .iter()
             .any(|part| matches!(part, WordPart::Variable { name, .. } if tainted.contains(&name.as_str())))
     };
+    // The last segment so far that brings something.
+    let mut last = None;
     for (number, segment) in segments.iter().enumerate() {
-        if !tainted.is_empty() && segment.words.iter().enumerate().any(|(at, w)| carries(w) && runs_word(segment, at)) {
+        let carrying = !tainted.is_empty() && segment.words.iter().any(carries);
+        if carrying && segment.words.iter().enumerate().any(|(at, word)| carries(word) && runs_word(segment, at)) {
             return reason(segment);
         }
-        if !reads_its_program(segment) {
-            continue;
+        if reads_its_program(segment) {
+            let piped = matches!(segment.stdin, Stdin::Pipe(first) if last.is_some_and(|last| last >= first));
+            if piped || segment.redirects.iter().any(|redirect| redirect.feeds_stdin() && carries(&redirect.target)) {
+                return reason(segment);
+            }
         }
-        let fed = match segment.stdin {
-            Stdin::Pipe(first) => segments.get(first..number).is_some_and(|producers| {
-                producers.iter().any(|producer| brings(producer) || producer.words.iter().any(carries))
-            }),
-            _ => false,
-        };
-        if fed || segment.redirects.iter().any(|redirect| redirect.feeds_stdin() && carries(&redirect.target)) {
-            return reason(segment);
+        if carrying || brings(segment) {
+            last = Some(number);
         }
     }
     None
@@ -132,14 +131,9 @@ fn climb<'a>(analysis: &'a CommandAnalysis, from: usize, tainted: &mut Vec<&'a s
         let outer = segments.get(within.segment)?;
         // What the outer command wraps has the same words.
         let family = || {
-            std::iter::once(outer).chain(
-                segments
-                    .iter()
-                    .enumerate()
-                    .skip(within.segment + 1)
-                    .filter(|(number, _)| descends(segments, *number, within.segment))
-                    .map(|(_, segment)| segment),
-            )
+            let behind = segments.iter().skip(within.segment + 1);
+            let wrapped = behind.take_while(|inner| inner.wrapper.is_some_and(|own| own >= within.segment));
+            std::iter::once(outer).chain(wrapped)
         };
         match within.word {
             Some(at) => {
@@ -176,16 +170,6 @@ fn climb<'a>(analysis: &'a CommandAnalysis, from: usize, tainted: &mut Vec<&'a s
 
 fn assigned(text: &str) -> Option<&str> {
     text.split_once('=').map(|(name, _)| name)
-}
-
-fn descends(segments: &[Segment], mut number: usize, from: usize) -> bool {
-    while let Some(wrapper) = segments.get(number).and_then(|segment| segment.wrapper) {
-        if wrapper == from {
-            return true;
-        }
-        number = wrapper;
-    }
-    false
 }
 
 /// Whether a word, which starts with something dynamic where it counts, is run as a command or as code.

@@ -233,7 +233,11 @@ fn why_not(call: &Call) -> Cow<'_, str> {
 
 /// What a wrapper runs directly.
 fn inner(analysis: &CommandAnalysis, wrapper: usize) -> impl Iterator<Item = &Segment> {
-    analysis.segments.iter().skip(wrapper + 1).filter(move |segment| segment.wrapper == Some(wrapper))
+    // What a command runs, however deep, stands right behind it.
+    let behind = analysis.segments.iter().skip(wrapper + 1);
+    behind
+        .take_while(move |segment| segment.wrapper.is_some_and(|own| own >= wrapper))
+        .filter(move |segment| segment.wrapper == Some(wrapper) && segment.reach != Reach::DenyOnly)
 }
 
 /// `xargs`: the inner command must read whatever arguments follow.

@@ -4,8 +4,9 @@ use std::borrow::Cow;
 use std::path::Path;
 
 use super::{Reason, Scene};
+use crate::analysis::wrappers::base_name;
 use crate::analysis::{CommandAnalysis, Redirect, RedirectKind, Segment, Word, WordPart};
-use crate::programs::{Nature, Usage};
+use crate::programs::{FileUse, Nature, Usage};
 
 /// Directories whose loss is the loss of the system; `*` is any name.
 const SYSTEM: &[&[&str]] = &[
@@ -61,6 +62,61 @@ const SYSTEM: &[&[&str]] = &[
     &["c", "Users"],
 ];
 
+/// Programs that remove or spoil what is below a directory, where others only add to it.
+const SWEEP: &[&str] = &[
+    "rm",
+    "grm",
+    "srm",
+    "wipe",
+    "shred",
+    "trash",
+    "trash-put",
+    "rmtrash",
+    "chmod",
+    "gchmod",
+    "chown",
+    "gchown",
+    "chgrp",
+    "gchgrp",
+    "chattr",
+    "chflags",
+    "chcon",
+    "setfacl",
+    "find",
+    "gfind",
+    "fd",
+    "fdfind",
+];
+
+/// Tests of `find` that leave most files alone.
+const NARROWS: &[&str] = &[
+    "-name",
+    "-iname",
+    "-path",
+    "-ipath",
+    "-wholename",
+    "-regex",
+    "-iregex",
+    "-mtime",
+    "-mmin",
+    "-ctime",
+    "-cmin",
+    "-atime",
+    "-amin",
+    "-newer",
+    "-size",
+    "-empty",
+    "-user",
+    "-group",
+    "-perm",
+    "-inum",
+    "-samefile",
+    "-xtype",
+    "-lname",
+    "-nouser",
+    "-nogroup",
+];
+
 /// What destroys, and which command does it.
 pub(super) fn find<'a>(analysis: &'a CommandAnalysis, scene: &Scene<'_>) -> Option<Reason<'a>> {
     if analysis.multiplies {
@@ -96,18 +152,58 @@ struct Here<'s> {
 impl Here<'_> {
     /// Whether a call changes or removes everything below a directory that must not be lost, or a disk.
     fn loses(&self, segment: &Segment) -> Option<Cow<'static, str>> {
-        for file in segment.call.files.iter().filter(|file| file.usage == Usage::Write) {
+        let program = segment.program().unwrap_or_default();
+        let written = || segment.call.files.iter().filter(|file| file.usage == Usage::Write);
+        let everything =
+            |text: &str| Cow::Owned(format!("it removes or spoils everything below `{}`", crate::visible(text)));
+        for file in written() {
             let text = &*file.path.text;
             if is_disk(text) {
                 return Some(Cow::Owned(format!("it overwrites the device `{}`", crate::visible(text))));
             }
-            if segment.call.recursive && self.is_vital(&file.path) {
-                return Some(Cow::Owned(format!("it changes or removes everything below `{}`", crate::visible(text))));
+            let narrowed =
+                || program.ends_with("find") && segment.words.iter().any(|word| NARROWS.contains(&&*word.text));
+            if segment.call.recursive && SWEEP.contains(&program) && self.is_vital(&file.path) && !narrowed() {
+                return Some(everything(text));
             }
+        }
+        if let Some(file) = self.moved(program, segment).or_else(|| self.emptied(program, segment)) {
+            return Some(everything(&file.path.text));
         }
         let unprotected = || segment.words.iter().any(|word| word.text.starts_with("--no-preserve-r"));
         let removes = matches!(segment.program(), Some("rm" | "chmod" | "chown" | "chgrp"));
         (removes && unprotected()).then_some(Cow::Borrowed("it asks for no protection of the root directory"))
+    }
+
+    /// What `mv` takes away: everything it names but the last, which is where it goes.
+    fn moved<'f>(&self, program: &str, segment: &'f Segment) -> Option<&'f FileUse> {
+        if !matches!(program, "mv" | "gmv") {
+            return None;
+        }
+        let named = |word: &Word| word.text.starts_with("-t") || word.text.starts_with("--t");
+        let into = usize::from(!segment.words.iter().any(named));
+        let files = segment.call.files.as_slice();
+        files.iter().take(files.len().saturating_sub(into)).find(|file| self.is_vital(&file.path))
+    }
+
+    /// Where `find` starts that runs a sweeping program on all it finds, and what `rsync --delete` makes a copy of.
+    fn emptied<'f>(&self, program: &str, segment: &'f Segment) -> Option<&'f FileUse> {
+        let words = || segment.words.iter().map(|word| word.text.as_str());
+        match program {
+            "rsync" if words().any(|text| text.starts_with("--del")) => {
+                segment.call.files.iter().rfind(|file| file.usage == Usage::Write && self.is_vital(&file.path))
+            }
+            "find" | "gfind" => {
+                let mut rest = words().skip_while(|text| !matches!(*text, "-exec" | "-execdir"));
+                let runs = rest.nth(1).is_some_and(|name| SWEEP.contains(&base_name(name)));
+                let narrowed = words().any(|text| NARROWS.contains(&text));
+                if !runs || narrowed {
+                    return None;
+                }
+                segment.call.files.iter().find(|file| self.is_vital(&file.path))
+            }
+            _ => None,
+        }
     }
 
     /// `kill -9 -1`: every process of the person.
@@ -211,15 +307,26 @@ fn written(word: &Word) -> Vec<String> {
         return vec![word.text.clone()];
     }
     let mut text = String::new();
+    let mut bracket = false;
     for part in &word.parts {
         match part {
-            WordPart::Literal(literal) => text.push_str(literal),
+            // A bracket expression is one part and stands where it ends, between the texts of its ends.
+            WordPart::Literal(literal) => {
+                text.push_str(literal.strip_prefix(']').filter(|_| bracket).unwrap_or(literal))
+            }
             WordPart::Tilde(user) if user.is_empty() => text.push_str(HOME),
             WordPart::Tilde(user) if user == "root" => text.push_str("/root"),
             WordPart::Tilde(user) => text.push_str(&format!("/home/{user}")),
             WordPart::Variable { name, .. } if name == "HOME" => text.push_str(HOME),
             WordPart::Variable { name, .. } if name == "PWD" => text.push('.'),
-            WordPart::Glob => text.push('*'),
+            WordPart::Glob => {
+                let name = text.rfind('/').map_or(0, |slash| slash + 1);
+                if let Some(open) = text[name..].find('[') {
+                    text.truncate(name + open);
+                    bracket = true;
+                }
+                text.push('*');
+            }
             // Quotes in a list of alternatives are rare, and then it is not known.
             WordPart::Brace => {
                 let mut texts = vec![word.text.clone()];

@@ -11,3 +11,4 @@ mod mask;
 mod paths;
 mod programs;
 mod properties;
+mod smart;
