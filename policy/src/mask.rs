@@ -129,6 +129,11 @@ impl SecretMask {
         scan::find(text, &mut found);
         let begun = scan::begun(text).filter(|begun| found.iter().all(|found| found.end <= begun.start));
         found.extend(begun);
+        for found in &mut found {
+            // A value that was learned need not be text.
+            found.start = text.floor_char_boundary(found.start);
+            found.end = text.ceil_char_boundary(found.end);
+        }
         if found.len() > 1 {
             // Stable: of two that start at one place, the exact value names it.
             found.sort_by_key(|found| found.start);

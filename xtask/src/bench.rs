@@ -21,7 +21,7 @@ usage: cargo xtask bench [--quick] [--only GROUP] [--repetitions N] [--json] [--
 Measures in release mode, and prints a table: each row with its floor, our value, the ratio and the limit. Ends with an
 error status when a row is over its limit, but not with --quick.
   --quick          small inputs, few repetitions: shows that it works, not how fast it is
-  --only GROUP     only these rows: idle, crowd, cleaner, drain, echo, spawn, policy, mcp
+  --only GROUP     only these rows: idle, crowd, cleaner, drain, echo, spawn, policy, mask, mcp
   --repetitions N  how often each measurement is repeated (default 7, with --quick 2)
   --json           print each row as JSON instead of a table
   --write          put the table into docs/performance.md, too

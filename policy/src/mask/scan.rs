@@ -16,6 +16,9 @@ const RUN: usize = 16 * 1024;
 /// Bytes behind its keyword that make the beginning of a token one.
 const REST: usize = 6;
 
+/// How often a rule looks again inside of what is no secret, before it goes on behind it.
+const INSIDE: usize = 3;
+
 /// Where one rule has to look.
 #[derive(Clone, Copy)]
 struct Window {
@@ -104,6 +107,14 @@ pub(super) fn may_go_on(text: &str, run: usize) -> bool {
 fn look(rules: &Rules, text: &[u8], from: usize, mut each: impl FnMut(Window)) {
     let Some(keywords) = &rules.keywords else { return };
     let mut run = (0, 0);
+    // Where the run ends that was measured last; a long one is not measured again for each keyword in it.
+    let mut end_known = (0, 0);
+    let mut end_of = |at: usize| {
+        if !(end_known.0..end_known.1).contains(&at) {
+            end_known = (at, run_end(text, at));
+        }
+        end_known.1
+    };
     for hit in keywords.find_overlapping_iter(&text[from..]) {
         let (start, end) = (from + hit.start(), from + hit.end());
         // Looked up once for all rules of the keyword, and only if one needs it.
@@ -123,9 +134,9 @@ fn look(rules: &Rules, text: &[u8], from: usize, mut each: impl FnMut(Window)) {
                 }
                 Shape::Assignment => {
                     let Some(value) = *value.get_or_insert_with(|| value_behind(text, end)) else { continue };
-                    (start.saturating_sub(NAME), run_end(text, value) + 2)
+                    (start.saturating_sub(NAME), end_of(value) + 2)
                 }
-                Shape::Value => (start.saturating_sub(2 * NAME), run_end(text, end) + 2),
+                Shape::Value => (start.saturating_sub(2 * NAME), end_of(end) + 2),
                 Shape::Free => (start.saturating_sub(AROUND), end + CONTEXT),
             };
             each(Window { rule: number, start: low, end: high.min(text.len()) });
@@ -138,6 +149,7 @@ fn search(rules: &Rules, rule: &Rule, text: &str, from: usize, to: usize, found:
     let Some(regex) = rule.regex() else { return };
     let bytes = &text.as_bytes()[..to];
     let mut at = from;
+    let mut again = 0;
     while at < to
         && let Some(groups) = regex.captures_at(bytes, at)
         && let Some(whole) = groups.get(0)
@@ -152,12 +164,16 @@ fn search(rules: &Rules, rule: &Rule, text: &str, from: usize, to: usize, found:
             },
         };
         if is_secret(rules, rule, text.as_bytes(), (whole.start(), whole.end()), (secret.start(), secret.end())) {
-            let start = text.floor_char_boundary(secret.start());
-            let end = text.ceil_char_boundary(secret.end());
-            found.push(Found { start, end, label: Label::Rule(rule.id) });
+            found.push(Found { start: secret.start(), end: secret.end(), label: Label::Rule(rule.id) });
             at = secret.end().max(whole.start() + 1);
-        } else {
+            again = 0;
+        } else if again < INSIDE {
+            // A name with its value may be inside of what looked like the value of another one.
             at = secret.start().max(whole.start() + 1);
+            again += 1;
+        } else {
+            at = secret.end().max(whole.start() + 1);
+            again = 0;
         }
     }
 }

@@ -42,6 +42,10 @@ impl std::fmt::Debug for Values {
 struct Search {
     automaton: Option<AhoCorasick>,
     forms: Vec<Form>,
+    /// The forms that begin with each byte.
+    by_first: Vec<Vec<u32>>,
+    /// Bytes of the longest form.
+    longest: usize,
 }
 
 struct Form {
@@ -117,8 +121,13 @@ impl Search {
                 }
             }
         }
+        let mut by_first = vec![Vec::new(); 256];
+        for (number, form) in found.iter().enumerate() {
+            by_first[usize::from(form.bytes[0])].push(number as u32);
+        }
+        let longest = found.iter().map(|form| form.bytes.len()).max().unwrap_or_default();
         if found.is_empty() {
-            return Self { automaton: None, forms: found };
+            return Self { automaton: None, forms: found, by_first, longest };
         }
         // Building fails only beyond sizes that the bounds above exclude; then nothing is known rather than half of it.
         let automaton = AhoCorasick::builder()
@@ -126,22 +135,17 @@ impl Search {
             .build(found.iter().map(|form| &form.bytes))
             .inspect_err(|error| tracing::error!(%error, "exact values cannot be hidden"))
             .ok();
-        Self { automaton, forms: found }
+        Self { automaton, forms: found, by_first, longest }
     }
 
     /// Finds the longest beginning of a form, not all of it, that ends the text and that `counts`.
     fn begun(&self, text: &[u8], counts: impl Fn(&Form, usize) -> bool) -> Option<(usize, &Form)> {
-        let longest = self.forms.iter().map(|form| form.bytes.len() - 1).max()?;
-        let from = text.len().saturating_sub(longest.min(super::CONTEXT));
+        let from = text.len().saturating_sub(self.longest.saturating_sub(1).min(super::CONTEXT));
         (from..text.len()).find_map(|start| {
             let end = &text[start..];
-            let form = self.forms.iter().find(|form| {
-                form.bytes.len() > end.len()
-                    && form.bytes[0] == end[0]
-                    && form.bytes.starts_with(end)
-                    && counts(form, end.len())
-            })?;
-            Some((start, form))
+            let forms = self.by_first[usize::from(end[0])].iter().map(|number| &self.forms[*number as usize]);
+            let mut begun = forms.filter(|form| form.bytes.len() > end.len() && form.bytes.starts_with(end));
+            begun.find(|form| counts(form, end.len())).map(|form| (start, form))
         })
     }
 }

@@ -277,6 +277,9 @@ fn what_is_learned_is_hidden_from_then_on() {
     mask.learn(b"opensesame!");
     assert_eq!(mask.mask("", text, ""), "you typed [secret hidden: typed secret]");
     mask.learn(b"short");
+    // Half a character and some text.
+    mask.learn(b"\xa9 sesame");
+    assert_eq!(mask.mask("", "an \u{e9} sesame", ""), "an [secret hidden: typed secret]");
     assert_eq!(mask.mask("", "short", ""), "short");
 }
 

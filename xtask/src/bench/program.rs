@@ -34,6 +34,7 @@ const PROGRAMS: &[Program] = &[
         groups: &["idle", "crowd", "cleaner", "drain", "echo", "spawn"],
     },
     Program { package: "policy", example: "bench", needs: &[], groups: &["policy"] },
+    Program { package: "policy", example: "bench_mask", needs: &[], groups: &["mask"] },
     Program {
         package: "host",
         example: "mcp_latency",
