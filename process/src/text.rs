@@ -17,6 +17,7 @@ use crate::parse::{Csi, Parser, Sink};
 use edit::Edit;
 use line::Tail;
 use log::Log;
+use std::mem;
 use unicode_width::UnicodeWidthChar;
 
 /// Characters a transcript retains unless told otherwise.
@@ -24,6 +25,9 @@ pub const RETAINED_CHARS: usize = 256_000;
 
 /// Characters of the current line that can still be rewritten; a longer line is kept, and its next version follows.
 const LINE_CAP: u64 = 64 * 1024;
+
+/// Characters that are put in the place of as many at once.
+const LONGEST_COVERED: usize = 256;
 
 /// A backspace goes back over a character with fewer marks than this.
 const MARKS: usize = 64;
@@ -78,6 +82,9 @@ pub struct Transcript {
     returned: bool,
     /// What of the current line stands behind the cursor, after backspaces.
     tail: Tail,
+    /// Backspaces that came last and were not acted on yet, since most often as much is printed next as they go back.
+    /// While there are some, `tail` is empty, and they go over printable ASCII that is in the last block of `log`.
+    back: usize,
     /// How much of the current line was measured: bytes and columns.
     measured: (usize, usize),
 }
@@ -93,6 +100,7 @@ impl Transcript {
             frozen: 0,
             returned: false,
             tail: Tail::default(),
+            back: 0,
             measured: (0, 0),
         }
     }
@@ -106,10 +114,7 @@ impl Transcript {
     pub fn push(&mut self, piece: Piece<'_>) {
         match piece {
             Piece::Text(text) => self.push_text(text),
-            Piece::CarriageReturn => {
-                self.settle();
-                self.returned = true;
-            }
+            Piece::CarriageReturn => self.carriage_return(),
             Piece::Backspace => self.backspace(),
         }
     }
@@ -118,6 +123,9 @@ impl Transcript {
     /// to text.
     #[inline]
     pub(crate) fn sequence(&mut self, csi: Csi<'_>) {
+        if self.back > 0 && Edit::of(csi).is_some() {
+            self.go_back();
+        }
         if !self.tail.is_empty()
             && !self.returned
             && let Some(edit) = Edit::of(csi)
@@ -138,7 +146,12 @@ impl Transcript {
 
     /// Characters so far, also those that scrolled out.
     pub fn total_chars(&self) -> u64 {
-        self.log.end() + self.tail.shown_chars()
+        self.log.end() + self.tail.shown_chars() - self.hidden() as u64
+    }
+
+    /// How many characters at the end of `log` the backspaces of `back` erase, if nothing comes.
+    fn hidden(&self) -> usize {
+        if self.back > 0 && self.log.ends_blank(self.back) { self.back } else { 0 }
     }
 
     /// The offset of the oldest retained character.
@@ -186,17 +199,45 @@ impl Transcript {
     pub fn tail(&self, lines: usize) -> String {
         let mut text = String::new();
         let start = self.start();
-        self.log.tail(start, lines, &mut text);
+        self.log.tail(start..self.log.end() - self.hidden() as u64, lines, self.tail.shown_chars() > 0, &mut text);
         self.tail.copy(&mut text);
         text
     }
 
+    #[inline]
+    fn carriage_return(&mut self) {
+        self.settle();
+        self.returned = true;
+    }
+
+    #[inline]
     fn push_text(&mut self, text: &str) {
-        if self.returned {
-            self.returned = false;
-            if !text.starts_with('\n') {
-                self.rewrite(text);
-            }
+        if (self.back > 0 || self.returned) && self.covers(text) {
+            (self.back, self.returned) = (0, false);
+            self.log.replace_end(text);
+        } else {
+            self.add(text);
+        }
+    }
+
+    /// Whether `text` is printed over as many characters, all that stand behind the cursor, and nothing is in its way:
+    /// so it is with most progress bars.
+    #[inline]
+    fn covers(&self, text: &str) -> bool {
+        let as_long = if self.back > 0 {
+            text.len() == self.back
+        } else {
+            self.log.line_is_ascii(text.len())
+                && self.frozen <= self.line_start
+                && (self.cols == 0 || text.len() <= self.cols)
+        };
+        as_long && is_printable(text)
+    }
+
+    fn add(&mut self, text: &str) {
+        self.go_back();
+        if mem::take(&mut self.returned) && !text.starts_with('\n') {
+            self.rewrite(text);
         }
         let text = if self.tail.is_empty() { text } else { self.overwrite(text) };
         let filled = match last_line_feed(text) {
@@ -251,7 +292,8 @@ impl Transcript {
     /// the terminal wrap, then a carriage return, then what belongs there. readline prints a space, or the character
     /// that it prints again.
     fn soft_wrap(&mut self, next: &str) -> bool {
-        if self.cols == 0 || self.log.end() <= self.frozen {
+        // No character is wider than it has bytes.
+        if self.cols == 0 || self.log.line_bytes() <= self.cols || self.log.end() <= self.frozen {
             return false;
         }
         let Some(last) = self.log.last_char() else {
@@ -294,8 +336,33 @@ impl Transcript {
         Some(last)
     }
 
+    #[inline]
     fn backspace(&mut self) {
-        if self.returned || self.tail.leave_half() {
+        if self.returned {
+            return;
+        }
+        let floor = self.line_start.max(self.frozen);
+        if self.tail.is_empty()
+            && self.log.end() - self.back as u64 > floor
+            && !self.line_is_long()
+            && self.log.ends_printable(self.back + 1)
+        {
+            self.back += 1;
+            return;
+        }
+        self.go_back();
+        self.go_back_once();
+    }
+
+    /// Acts on the backspaces that came.
+    fn go_back(&mut self) {
+        for _ in 0..mem::take(&mut self.back) {
+            self.go_back_once();
+        }
+    }
+
+    fn go_back_once(&mut self) {
+        if self.tail.leave_half() {
             return;
         }
         let floor = self.line_start.max(self.frozen);
@@ -341,6 +408,9 @@ impl Transcript {
     /// Only spaces are what erasing (`\b \b`) leaves: a terminal shows nothing there, and the line ends at the cursor.
     #[inline]
     fn settle(&mut self) {
+        if self.back > 0 {
+            self.go_back();
+        }
         if !self.tail.is_empty() {
             self.put_back();
         }
@@ -353,6 +423,16 @@ impl Transcript {
         while let Some(char) = self.tail.pop() {
             self.log.push(char.encode_utf8(&mut [0; 4]));
         }
+    }
+}
+
+/// Whether all of a text is printable ASCII. Only short texts are worth a look.
+#[inline]
+fn is_printable(text: &str) -> bool {
+    let printable = |byte: &u8| matches!(byte, b' '..=b'~');
+    match text.as_bytes() {
+        [byte] => printable(byte),
+        bytes => bytes.len() <= LONGEST_COVERED && bytes.iter().all(printable),
     }
 }
 
@@ -382,7 +462,7 @@ impl Sink for Fold<'_> {
     }
 
     fn carriage_return(&mut self) {
-        self.0.push(Piece::CarriageReturn);
+        self.0.carriage_return();
     }
 
     fn backspace(&mut self) {

@@ -97,16 +97,23 @@ pub(super) fn plain_run(bytes: &[u8], at: usize) -> usize {
     }
 }
 
+/// Each printable ASCII character.
+static LETTERS: [&str; 95] = {
+    let mut rest = " !\"#$%&'()*+,-./0123456789:;<=>?@ABCDEFGHIJKLMNOPQRSTUVWXYZ[\\]^_`abcdefghijklmnopqrstuvwxyz{|}~";
+    let mut letters = [""; 95];
+    let mut at = 0;
+    while at < letters.len() {
+        (letters[at], rest) = rest.split_at(1);
+        at += 1;
+    }
+    letters
+};
+
 /// A run of one printable ASCII character in front of a control; finding and checking a run costs many times that.
 #[inline]
 pub(super) fn lone_letter(bytes: &[u8]) -> Option<&'static str> {
-    const ASCII: &str =
-        " !\"#$%&'()*+,-./0123456789:;<=>?@ABCDEFGHIJKLMNOPQRSTUVWXYZ[\\]^_`abcdefghijklmnopqrstuvwxyz{|}~";
     match *bytes {
-        [letter, next, ..] if is_control(next) => {
-            let at = usize::from(letter).checked_sub(0x20)?;
-            ASCII.get(at..at + 1)
-        }
+        [letter, next, ..] if is_control(next) => LETTERS.get(usize::from(letter).wrapping_sub(0x20)).copied(),
         _ => None,
     }
 }

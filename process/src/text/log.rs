@@ -1,9 +1,14 @@
 //! The retained characters: blocks that are filled at the end and dropped whole at the start.
 
 use std::collections::VecDeque;
+use std::mem;
+use std::ops::Range;
 
 /// Bytes a block holds; old text goes block by block, so at most one block more than retained is in memory.
 const BLOCK: usize = 4 * 1024;
+
+/// Blocks for which room is made at a time: what a deque makes on its own is up to twice what is needed.
+const GROWTH: usize = 16;
 
 #[derive(Debug, Default)]
 struct Block {
@@ -14,12 +19,16 @@ struct Block {
 /// Text with absolute character offsets; also knows how many bytes the current line has.
 #[derive(Debug, Default)]
 pub(super) struct Log {
-    blocks: VecDeque<Block>,
+    /// Blocks that were filled.
+    full: VecDeque<Block>,
+    /// The block that is being filled.
+    last: Block,
     /// The offset of the first character in memory.
     trimmed: u64,
     end: u64,
     line_bytes: usize,
     line_chars: usize,
+    /// A block that became empty as the line was taken back: its next version goes there.
     spare: Option<Block>,
 }
 
@@ -42,80 +51,117 @@ impl Log {
     /// Appends text; returns whether a block was filled, so that there may be something to trim.
     #[inline]
     pub(super) fn push(&mut self, text: &str) -> bool {
-        match self.blocks.back_mut() {
-            Some(block) if block.text.len() + text.len() <= BLOCK => {
-                let chars = if let &[byte] = text.as_bytes() {
-                    // A copy of one byte would cost a call.
-                    block.text.push(char::from(byte));
-                    1
-                } else {
-                    block.text.push_str(text);
-                    count(text)
-                };
-                block.chars += chars;
-                self.line_bytes += text.len();
-                self.line_chars += chars;
-                self.end += chars as u64;
-                false
-            }
-            _ => {
-                self.push_parts(text);
-                true
-            }
+        let block = &mut self.last;
+        if text.len() > block.text.capacity() - block.text.len() {
+            self.push_parts(text);
+            return true;
         }
+        let chars = if let &[byte] = text.as_bytes() {
+            // A copy of one byte would cost a call.
+            block.text.push(char::from(byte));
+            1
+        } else {
+            block.text.push_str(text);
+            count(text)
+        };
+        block.chars += chars;
+        self.line_bytes += text.len();
+        self.line_chars += chars;
+        self.end += chars as u64;
+        false
     }
 
     /// Appends text that does not fit in the last block.
     #[cold]
     fn push_parts(&mut self, mut text: &str) {
-        while !text.is_empty() {
-            let room = self.blocks.back().map_or(0, |block| BLOCK - block.text.len());
+        loop {
+            let room = self.last.text.capacity() - self.last.text.len();
             let (now, later) = text.split_at(text.floor_char_boundary(room));
-            if now.is_empty() {
-                let block = self.spare.take();
-                self.blocks.push_back(block.unwrap_or_else(|| Block { text: String::with_capacity(BLOCK), chars: 0 }));
-                continue;
+            if !now.is_empty() {
+                self.push(now);
             }
-            self.push(now);
+            if later.is_empty() {
+                return;
+            }
+            let empty = self.spare.take().unwrap_or_else(|| Block { text: String::with_capacity(BLOCK), chars: 0 });
+            let full = mem::replace(&mut self.last, empty);
+            // The first one has no room at all.
+            if full.chars > 0 {
+                if self.full.len() == self.full.capacity() {
+                    self.full.reserve_exact(GROWTH);
+                }
+                self.full.push_back(full);
+            }
             text = later;
         }
     }
 
+    /// Whether the `n`th byte from the end, counted from 1, is a printable ASCII character of the last block.
+    #[inline]
+    pub(super) fn ends_printable(&self, n: usize) -> bool {
+        let bytes = self.last.text.as_bytes();
+        bytes.len().checked_sub(n).and_then(|at| bytes.get(at)).is_some_and(|byte| matches!(byte, b' '..=b'~'))
+    }
+
+    /// Whether the last `n` bytes, which are in the last block, are spaces.
+    pub(super) fn ends_blank(&self, n: usize) -> bool {
+        self.last.text.as_bytes().iter().rev().take(n).all(|&byte| byte == b' ')
+    }
+
+    /// Puts ASCII text in the place of as many bytes of ASCII at the end, which are in the last block.
+    #[inline]
+    pub(super) fn replace_end(&mut self, text: &str) {
+        let block = &mut self.last.text;
+        block.truncate(block.len() - text.len());
+        if let &[byte] = text.as_bytes() {
+            block.push(char::from(byte & 0x7f));
+        } else {
+            block.push_str(text);
+        }
+    }
+
+    /// Whether the current line is ASCII of that many bytes, all in the last block.
+    #[inline]
+    pub(super) fn line_is_ascii(&self, bytes: usize) -> bool {
+        self.line_bytes == bytes && self.line_chars == bytes && self.last.text.len() >= bytes
+    }
+
     pub(super) fn last_char(&self) -> Option<char> {
-        self.blocks.iter().rev().find_map(|block| block.text.chars().next_back())
+        let last = |block: &Block| block.text.chars().next_back();
+        last(&self.last).or_else(|| self.full.iter().rev().find_map(last))
     }
 
     #[inline]
     pub(super) fn pop(&mut self) -> Option<char> {
-        while let Some(block) = self.blocks.back_mut() {
-            if let Some(char) = block.text.pop() {
-                block.chars -= 1;
+        loop {
+            if let Some(char) = self.last.text.pop() {
+                self.last.chars -= 1;
                 self.end -= 1;
                 self.line_bytes = self.line_bytes.saturating_sub(char.len_utf8());
                 self.line_chars = self.line_chars.saturating_sub(1);
                 return Some(char);
             }
-            self.drop_back();
+            if !self.drop_last() {
+                return None;
+            }
         }
-        None
     }
 
     /// Takes back the current line.
+    #[inline]
     pub(super) fn truncate_line(&mut self) {
         let (mut bytes, mut chars) = (self.line_bytes, self.line_chars);
         self.end -= chars as u64;
-        while bytes > 0 {
-            let Some(block) = self.blocks.back_mut() else { break };
-            // Kept when it becomes empty, since the next version of the line goes there.
-            if block.text.len() >= bytes {
-                block.text.truncate(block.text.len() - bytes);
-                block.chars -= chars;
+        // Kept when it becomes empty, since the next version of the line goes there.
+        while self.last.text.len() < bytes {
+            bytes -= self.last.text.len();
+            chars -= self.last.chars;
+            if !self.drop_last() {
                 break;
             }
-            bytes -= block.text.len();
-            chars -= block.chars;
-            self.drop_back();
         }
+        self.last.text.truncate(self.last.text.len().saturating_sub(bytes));
+        self.last.chars = self.last.chars.saturating_sub(chars);
         self.mark_line();
     }
 
@@ -127,42 +173,42 @@ impl Log {
     /// Shows the bytes of the current line from byte `from` of it on, part by part.
     pub(super) fn each_line_part(&self, from: usize, mut part: impl FnMut(&str)) {
         let mut left = self.line_bytes.saturating_sub(from);
-        let mut first = self.blocks.len();
-        while left > 0 && first > 0 {
-            first -= 1;
-            let len = self.blocks[first].text.len();
-            if len >= left {
-                part(&self.blocks[first].text[len - left..]);
-                first += 1;
+        let (mut parts, mut skip) = (0, 0);
+        for block in self.blocks().rev() {
+            if left == 0 {
                 break;
             }
-            left -= len;
+            parts += 1;
+            skip = block.text.len().saturating_sub(left);
+            left = left.saturating_sub(block.text.len());
         }
-        for block in self.blocks.iter().skip(first) {
-            part(&block.text);
+        for block in self.blocks().skip(self.full.len() + 1 - parts) {
+            part(&block.text[skip..]);
+            skip = 0;
         }
+    }
+
+    fn blocks(&self) -> impl DoubleEndedIterator<Item = &Block> {
+        self.full.iter().chain(std::iter::once(&self.last))
     }
 
     /// Drops whole blocks before the offset `start`.
     pub(super) fn trim(&mut self, start: u64) {
-        while let Some(block) = self.blocks.front() {
+        while let Some(block) = self.full.front() {
             let next = self.trimmed + block.chars as u64;
-            if next > start || self.blocks.len() == 1 {
+            if next > start {
                 return;
             }
             self.trimmed = next;
-            if let Some(mut block) = self.blocks.pop_front() {
-                block.text.clear();
-                block.chars = 0;
-                self.spare = Some(block);
-            }
+            self.full.pop_front();
+            self.spare = None;
         }
     }
 
     /// Appends the characters from `from` to `to` to `out`.
     pub(super) fn copy(&self, from: u64, to: u64, out: &mut String) {
         let mut at = self.trimmed;
-        for block in &self.blocks {
+        for block in self.blocks() {
             let end = at + block.chars as u64;
             if end > from && at < to {
                 let first = from.saturating_sub(at) as usize;
@@ -173,43 +219,48 @@ impl Log {
         }
     }
 
-    /// Appends the last `lines` lines, but nothing before the offset `start`.
-    pub(super) fn tail(&self, start: u64, lines: usize, out: &mut String) {
+    /// Appends the last `lines` lines of `range`, which ends in the last block. A line feed at its very end opens no
+    /// further line, unless more follows.
+    pub(super) fn tail(&self, range: Range<u64>, lines: usize, more_follows: bool, out: &mut String) {
         if lines == 0 {
             return;
         }
         let mut feeds = 0;
-        let mut first_seen = true;
-        for (n, block) in self.blocks.iter().enumerate().rev() {
-            for at in memchr::memrchr_iter(b'\n', block.text.as_bytes()) {
-                let at_very_end = first_seen && at + 1 == block.text.len();
-                first_seen = false;
-                if at_very_end {
+        let mut at_end = !more_follows;
+        let mut end = self.end;
+        for block in self.blocks().rev() {
+            let over = end.saturating_sub(range.end) as usize;
+            let text = &block.text[..block.byte_of(block.chars - over)];
+            for at in memchr::memrchr_iter(b'\n', text.as_bytes()) {
+                if mem::take(&mut at_end) && at + 1 == text.len() {
                     continue;
                 }
                 feeds += 1;
                 if feeds == lines {
-                    let from = self.offset_of(n, at + 1).max(start);
-                    self.copy(from, self.end, out);
+                    let from = end.min(range.end) - count(&text[at + 1..]) as u64;
+                    self.copy(from.max(range.start), range.end, out);
                     return;
                 }
             }
-            first_seen &= block.text.is_empty();
+            at_end &= text.is_empty();
+            end -= block.chars as u64;
         }
-        self.copy(start, self.end, out);
+        self.copy(range.start, range.end, out);
     }
 
-    fn offset_of(&self, block: usize, byte: usize) -> u64 {
-        let before: usize = self.blocks.iter().take(block).map(|block| block.chars).sum();
-        self.trimmed + (before + self.blocks[block].text[..byte].chars().count()) as u64
-    }
-
-    fn drop_back(&mut self) {
-        if let Some(mut block) = self.blocks.pop_back() {
-            block.text.clear();
-            block.chars = 0;
-            self.spare = Some(block);
-        }
+    /// Goes back to the block before the last one, all of which was taken back.
+    #[cold]
+    fn drop_last(&mut self) -> bool {
+        let Some(before) = self.full.pop_back() else {
+            self.last.text.clear();
+            self.last.chars = 0;
+            return false;
+        };
+        let mut block = mem::replace(&mut self.last, before);
+        block.text.clear();
+        block.chars = 0;
+        self.spare = Some(block);
+        true
     }
 }
 

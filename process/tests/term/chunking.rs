@@ -4,7 +4,7 @@ use process::echo::{TextWait, Typed};
 use process::parse::{Csi, Parser, Sink, StringEnd, StringKind};
 use process::screen::{LineFeed, ScreenView, Size};
 use process::terminal::{Modes, Terminal};
-use process::text::Piece;
+use process::text::{Cursor, Piece};
 use proptest::collection::vec;
 use proptest::prelude::*;
 
@@ -220,6 +220,29 @@ proptest! {
         let rows_are_clean = whole.screen.rows.iter().all(|row| row.chars().all(|char| !char.is_control()));
         prop_assert!(rows_are_clean, "{:?}", whole.screen.rows);
         prop_assert!(whole.text.chars().count() <= 50);
+    }
+
+    /// What is there is the same before and after it is read, wherever the cursor stands in a line.
+    #[test]
+    fn characters_behind_the_cursor(
+        parts in vec(prop_oneof!["[ab ]{1,3}", "\x08{1,3}", "[\r\né]", Just("\x1b[K".to_owned())], 0..20),
+        cols in 1u16..9,
+    ) {
+        let text = parts.concat();
+        let mut terminal = Terminal::new(Size { cols, rows: 3 }, 1000);
+        let mut fed = 0;
+        for part in &parts {
+            terminal.feed(part.as_bytes(), LineFeed::NewLine, None);
+            fed += part.len();
+            let mut whole = Terminal::new(Size { cols, rows: 3 }, 1000);
+            whole.feed(&text.as_bytes()[..fed], LineFeed::NewLine, None);
+            let total = terminal.transcript().total_chars();
+            let tail = terminal.transcript().tail(1000);
+            prop_assert_eq!(total, whole.transcript().total_chars());
+            let read = whole.read(&mut Cursor::default(), usize::MAX).text;
+            prop_assert_eq!(read.chars().count() as u64, total);
+            prop_assert_eq!(read, tail);
+        }
     }
 
     #[test]

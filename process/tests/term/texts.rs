@@ -115,6 +115,12 @@ fn backspaces() {
     check("abc\x08\x08\n", "abc\n");
     check("abc\x08\x08\rX", "X");
     check("/\x08-\x08\\\x08|\x08 \x08done", "done");
+    check("abc\x08\x08xy", "axy");
+    check("abc\x08\x08xyz\n", "axyz\n");
+    check("abc\x08\x08\x1b[31mxy\x1b[K!", "axy!");
+    check("ab\x08\x08é!", "é!");
+    check("ab\x08\x08\x08\x08xy", "xy");
+    check("é\x08x", "x");
 }
 
 /// What bash 5.2 prints for these keys.
@@ -269,6 +275,9 @@ fn last_lines() {
     check("a\n", 5, "a\n");
     check("", 5, "");
     check("a\nb", 0, "");
+    check("a\n  \x08\x08", 1, "a\n");
+    check("a\nbc\x08\x08", 1, "bc");
+    check("a\né\x08", 1, "é");
     let long: String = (0..20_000).map(|n| format!("line é {n}\n")).collect();
     check(&long, 2, "line é 19998\nline é 19999\n");
     check(&long, 3000, &long.lines().skip(17_000).map(|line| format!("{line}\n")).collect::<String>());
