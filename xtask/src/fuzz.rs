@@ -131,7 +131,11 @@ impl Target {
     fn fuzz(&self, found: &Path, seeds: &Path, seconds: u32) -> anyhow::Result<bool> {
         let mut command = Command::new(&self.program);
         command.args([found, seeds]);
-        command.args([format!("-max_total_time={seconds}"), format!("-max_len={MAX_LENGTH}")]);
+        command.args([
+            format!("-max_total_time={seconds}"),
+            format!("-max_len={MAX_LENGTH}"),
+            "-len_control=50".to_owned(),
+        ]);
         command.args([format!("-timeout={MAX_SECONDS}"), format!("-rss_limit_mb={MAX_MEMORY}")]);
         command.arg(format!("-artifact_prefix={}/", self.work.display()));
         command.args(["-print_final_stats=1", "-verbosity=1"]);

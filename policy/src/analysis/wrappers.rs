@@ -2,6 +2,7 @@
 
 mod added;
 mod runner;
+mod scripts;
 mod shell_call;
 pub(crate) mod table;
 
@@ -9,9 +10,10 @@ use std::borrow::Cow;
 
 use super::added::Added;
 use super::tree::Word;
+use scripts::{benchmarks, debugged, option_script};
 pub(crate) use shell_call::ShellCall;
 pub use table::Reach;
-use table::{SHELLS, SUBCOMMANDS, WRAPPERS, Wrapper};
+use table::{SHELLS, SOMEWHERE, SUBCOMMANDS, WRAPPERS, Wrapper};
 
 /// What a wrapper runs.
 #[derive(Clone, Debug)]
@@ -91,6 +93,8 @@ pub(crate) fn unwrap(words: &[Word]) -> Unwrapped {
         "env" => env(arguments, 0, &mut found),
         "find" | "gfind" | "fd" | "fdfind" => find(arguments, &mut found),
         "watch" => watch(arguments, &mut found),
+        "hyperfine" => benchmarks(arguments, &mut found),
+        "gdb" | "lldb" => debugged(arguments, &mut found),
         "script" => option_script(arguments, "c", "command", "EIBOTmto", &mut found),
         "su" => option_script(arguments, "c", "command", "gGswU", &mut found),
         "nix-shell" => option_script(arguments, "", "run", "pIAE", &mut found),
@@ -104,6 +108,9 @@ pub(crate) fn unwrap(words: &[Word]) -> Unwrapped {
         _ => {
             if let Some(wrapper) = wrapper(name) {
                 plain(wrapper, arguments, &mut found);
+            }
+            if SOMEWHERE.contains(&name) {
+                guess(arguments, &mut found);
             }
             runner::runner(name, arguments, &mut found);
         }
@@ -361,46 +368,6 @@ fn watch(arguments: &[Word], found: &mut Unwrapped) {
     let (index, _) = options(arguments, "nq", &["interval", "equexit"]);
     let rest = &arguments[index..];
     script(join(rest), false, Reach::Both, rest, found);
-}
-
-/// A program whose option holds a script: `script -c`, `su -c`.
-fn option_script(arguments: &[Word], short: &str, long: &str, values: &str, found: &mut Unwrapped) {
-    let mut index = 0;
-    while let Some(word) = arguments.get(index) {
-        index += 1;
-        let text = word.text.as_str();
-        if text == "--" {
-            break;
-        }
-        let value = if let Some(option) = text.strip_prefix("--") {
-            match option.split_once('=') {
-                Some((name, value)) if long.starts_with(name) => Some(Word { text: value.to_owned(), ..word.clone() }),
-                None if !option.is_empty() && long.starts_with(option) => arguments.get(index).cloned(),
-                _ => None,
-            }
-        } else if let Some(cluster) = text.strip_prefix('-').filter(|c| !c.is_empty() && !short.is_empty()) {
-            let at = cluster.find(|c| short.contains(c) || values.contains(c));
-            match at {
-                Some(at) if short.contains(&cluster[at..=at]) => {
-                    if at + 1 == cluster.len() {
-                        arguments.get(index).cloned()
-                    } else {
-                        Some(Word { text: cluster[at + 1..].to_owned(), ..word.clone() })
-                    }
-                }
-                Some(at) if at + 1 == cluster.len() => {
-                    index += 1;
-                    None
-                }
-                _ => None,
-            }
-        } else {
-            None
-        };
-        if let Some(value) = value {
-            script(Cow::Borrowed(value.text.as_str()), false, Reach::Both, std::slice::from_ref(&value), found);
-        }
-    }
 }
 
 fn parallel(arguments: &[Word], found: &mut Unwrapped) {
