@@ -18,6 +18,7 @@
 //!   fresh shell would run;
 //! - other systems than Unix, where nothing is bound.
 
+#[cfg(unix)]
 mod builtins;
 #[cfg(unix)]
 mod change;
@@ -27,17 +28,28 @@ mod directory;
 mod file;
 #[cfg(unix)]
 mod look;
+#[cfg(unix)]
 mod operand;
+#[cfg(unix)]
 mod plan;
+#[cfg(not(unix))]
+mod unbound;
 
-use std::path::{Path, PathBuf};
+#[cfg(unix)]
+use std::path::Path;
+use std::path::PathBuf;
+#[cfg(unix)]
 use std::sync::Arc;
 
 use tool_api::{Denied, Effect, Grant, PermissionRequest, StartDirectory};
 
+#[cfg(unix)]
 pub(crate) use plan::Plan;
+#[cfg(not(unix))]
+pub(crate) use unbound::Plan;
 
 use crate::prompt::Prompt;
+#[cfg(unix)]
 use crate::visible::visible;
 
 /// What is known of files that were read already; shared by the clones.
