@@ -10,6 +10,7 @@ use policy::{SecretMask, names_secret};
 use tool_api::{Mask, Tool};
 
 use crate::builtin::{BUILTINS, Shared};
+use crate::masking::Unmasked;
 use crate::settings::{SettingError, SettingErrors};
 use crate::{AuditFile, Host, HostEnv, Registry, RegistryConfig, RegistryError, Settings};
 
@@ -79,10 +80,9 @@ impl Host {
         let environment: Vec<(OsString, OsString)> = environment.into_iter().collect();
         let mask: Arc<dyn Mask> = Arc::new(mask(settings, &environment));
         let shell_env = Arc::new(HostEnv::new(&settings.env, environment));
-        let mut host = Self::new(registry).with_policy(settings.policy()).with_shell_env(shell_env);
-        if settings.mask.enabled {
-            host = host.with_mask(Arc::clone(&mask));
-        }
+        let shown: Arc<dyn Mask> =
+            if settings.mask.enabled { Arc::clone(&mask) } else { Arc::new(Unmasked(Arc::clone(&mask))) };
+        let host = Self::new(registry).with_policy(settings.policy()).with_shell_env(shell_env).with_mask(shown);
         let Some(path) = settings.audit.file.clone() else { return Ok(host) };
         match AuditFile::open(&path, mask) {
             Ok(audit) => Ok(host.with_audit(Arc::new(audit))),

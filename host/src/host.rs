@@ -5,11 +5,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::SystemTime;
 
-use policy::{Audit, Gate, NobodyToAsk, Policy};
+use policy::{Audit, Gate, NobodyToAsk, Policy, SecretMask};
 use tokio::sync::RwLock;
 use tool_api::{
-    CallId, CancellationToken, ChatId, DenyAll, FixedEnv, Mask, NoMask, NoticeSink, Permission, Scope, ShellEnv,
-    ToolCall, ToolContext, ToolError, ToolErrorKind, ToolOutput, Workspace,
+    CallId, CancellationToken, ChatId, DenyAll, FixedEnv, Mask, NoticeSink, Permission, Scope, ShellEnv, ToolCall,
+    ToolContext, ToolError, ToolErrorKind, ToolOutput, Workspace,
 };
 
 use crate::masking::Remembered;
@@ -47,13 +47,14 @@ enum Rule {
 impl Host {
     /// Makes a host that denies every effect and gives commands an empty environment, until it is told otherwise.
     pub fn new(registry: Registry) -> Self {
+        let mask: Arc<dyn Mask> = Arc::new(SecretMask::new());
         Self {
             registry,
             permission: Rule::Own(Arc::new(DenyAll)),
             shell_env: Arc::new(FixedEnv::default()),
             audit: None,
-            mask: Arc::new(NoMask),
-            inbox: Arc::new(Inbox::new()),
+            inbox: Arc::new(Inbox::new().with_mask(Arc::clone(&mask))),
+            mask,
             ending: CancellationToken::new(),
             calls: RwLock::new(()),
             chats: AtomicU64::new(0),
@@ -86,7 +87,8 @@ impl Host {
     }
 
     /// Sets what hides secrets in results, errors and notices; it learns what a person gives. Before the first chat is
-    /// opened, and before the inbox is taken. Nothing is hidden by default.
+    /// opened, and before the inbox is taken. Without it a [`SecretMask`] hides what looks like a secret and knows no
+    /// value; [`tool_api::NoMask`] hides nothing.
     #[must_use]
     pub fn with_mask(mut self, mask: Arc<dyn Mask>) -> Self {
         self.inbox = Arc::new(Inbox::new().with_mask(Arc::clone(&mask)));

@@ -1,10 +1,11 @@
 //! Hiding secrets in what leaves the bus, and learning those that a person gives.
 
 use std::borrow::Cow;
+use std::ops::Range;
 use std::sync::Arc;
 
 use serde_json::Value;
-use tool_api::{Content, Mask, Person, SecretAnswer, SecretRequest, ToolError, ToolOutput, async_trait};
+use tool_api::{Content, Mask, NoMask, Person, SecretAnswer, SecretRequest, ToolError, ToolOutput, async_trait};
 
 /// Hides secrets in every text of a result, also in its structured form. Before it is bounded, so that no cut divides
 /// a secret.
@@ -52,6 +53,28 @@ fn mask_value(value: &mut Value, mask: &dyn Mask) {
         Value::Array(items) => items.iter_mut().for_each(|item| mask_value(item, mask)),
         Value::Object(fields) => fields.values_mut().for_each(|field| mask_value(field, mask)),
         _ => {}
+    }
+}
+
+/// Hides nothing, but passes on what is learned to the mask of what stays masked: the audit.
+#[derive(Debug)]
+pub(crate) struct Unmasked(pub(crate) Arc<dyn Mask>);
+
+impl Mask for Unmasked {
+    fn mask<'t>(&self, before: &str, text: &'t str, after: &str) -> Cow<'t, str> {
+        NoMask.mask(before, text, after)
+    }
+
+    fn secrets(&self, before: &str, text: &str, after: &str) -> Vec<Range<usize>> {
+        NoMask.secrets(before, text, after)
+    }
+
+    fn unfinished(&self, text: &str) -> usize {
+        NoMask.unfinished(text)
+    }
+
+    fn learn(&self, secret: &[u8]) {
+        self.0.learn(secret);
     }
 }
 

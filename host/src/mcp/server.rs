@@ -115,6 +115,7 @@ impl ServerHandler for Server {
         let Some(spec) = self.host.registry().spec(&params.name) else {
             let names: Vec<&str> = self.tools.iter().map(|tool| &*tool.name).collect();
             let problem = format!("no tool is named `{}`; the tools are {}", params.name, names.join(", "));
+            let problem = self.host.mask().mask("", &problem, "").into_owned();
             return Err(ErrorData::invalid_params(problem, None));
         };
         let modern = context.protocol_version().is_some_and(|version| version >= ProtocolVersion::V_2026_07_28);
