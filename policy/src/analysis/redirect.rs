@@ -1,6 +1,7 @@
 //! Redirections, here-documents and assignments.
 
 use super::compound::is_name;
+use super::fed::Body;
 use super::flow::{Step, narrow};
 use super::reader::{PendingHeredoc, Read, Reader};
 use super::tree::{Assignment, Redirect, RedirectKind, Word, WordPart};
@@ -138,7 +139,8 @@ impl Reader<'_> {
         };
         let body = &self.source[start..body_end];
         self.tree.terminal_heredoc |= super::tree::returns_to_terminal(body);
-        self.tree.texts.push((heredoc.at, body.to_owned()));
+        let fixed = heredoc.quoted || !body.contains(['$', '`', '\\']);
+        self.tree.texts.push(Body { at: heredoc.at, text: body.to_owned(), fixed });
         if !heredoc.quoted {
             let outer_end = std::mem::replace(&mut self.end, body_end);
             let outer = std::mem::take(&mut self.pending);

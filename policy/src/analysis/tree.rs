@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use super::fed::Body;
 use super::flow::Step;
 
 /// A word of a command, after quotes and escapes were resolved.
@@ -217,8 +218,8 @@ pub(crate) struct Tree {
     pub(crate) deep: bool,
     /// A here-document that speaks of the terminal was seen.
     pub(crate) terminal_heredoc: bool,
-    /// Where delimiters stand, and the here-documents that they end.
-    pub(crate) texts: Vec<(usize, String)>,
+    /// The here-documents.
+    pub(crate) texts: Vec<Body>,
     /// A here-document was seen.
     pub(crate) heredoc: bool,
     /// A function starts itself more than once, at the same time.

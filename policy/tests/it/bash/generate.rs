@@ -468,7 +468,7 @@ impl Generator {
             3 => format!("trap {quoted} EXIT"),
             4 => format!("bash -ec {quoted} </dev/null"),
             5 => format!("eval {} {}", self.name(), self.words(depth)),
-            6 => format!("bash -c {quoted} <<< x"),
+            6 => format!("bash <<< {quoted}"),
             7 => format!("set -- {}\n\"$@\"", self.words(depth)),
             _ => format!("nice bash -c {quoted}"),
         }
