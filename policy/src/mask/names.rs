@@ -70,6 +70,8 @@ const HARMLESS_AT_END: [&str; 36] = [
     "DISABLED",
     "REGION",
 ];
+/// Words that say so anywhere in a name.
+const HARMLESS: [&str; 7] = ["PUBLIC", "PUB", "MAX", "MIN", "NUM", "TOTAL", "FINGERPRINT"];
 /// Values that are common words, placeholders or switches: hiding them everywhere would hide no secret.
 const COMMON: [&str; 52] = [
     "account",
@@ -131,7 +133,7 @@ const COMMON: [&str; 52] = [
 pub fn names_secret(name: &str) -> bool {
     let words = words(name);
     let Some(last) = words.last() else { return false };
-    if HARMLESS_AT_END.contains(&last.as_str()) || words.iter().any(|word| word == "PUBLIC" || word == "PUB") {
+    if HARMLESS_AT_END.contains(&last.as_str()) || words.iter().any(|word| HARMLESS.contains(&word.as_str())) {
         return false;
     }
     words.iter().enumerate().any(|(at, word)| {
@@ -176,6 +178,7 @@ pub(super) fn is_trivial(value: &str) -> bool {
     value.len() < super::MIN_VALUE
         || COMMON.contains(&lower.as_str())
         || value.chars().all(|char| Some(char) == first)
+        || (value.len() < 9 && value.bytes().all(|byte| byte.is_ascii_digit()))
         || is_path(value)
 }
 
@@ -212,17 +215,35 @@ mod tests {
         ] {
             assert!(names_secret(name), "{name}");
         }
-        for name in
-            ["PATH", "PWD", "OLDPWD", "SSH_AUTH_SOCK", "TOKEN_FILE", "KEYBOARD", "MONKEY", "PUBLIC_KEY", "AUTH", ""]
-        {
+        for name in [
+            "PATH",
+            "PWD",
+            "OLDPWD",
+            "SSH_AUTH_SOCK",
+            "TOKEN_FILE",
+            "KEYBOARD",
+            "MONKEY",
+            "PUBLIC_KEY",
+            "MAX_TOKENS",
+            "AUTH",
+            "",
+        ] {
             assert!(!names_secret(name), "{name}");
         }
     }
 
     #[test]
     fn common_values_are_no_secrets() {
-        for value in ["true", "12345", "Password", "xxxxxxxxxx", "/home/me/.ssh/id_rsa", "~/keys/main.pem", "postgres"]
-        {
+        for value in [
+            "true",
+            "12345",
+            "1000000",
+            "Password",
+            "xxxxxxxxxx",
+            "/home/me/.ssh/id_rsa",
+            "~/keys/main.pem",
+            "postgres",
+        ] {
             assert!(is_trivial(value), "{value}");
         }
         for value in ["hunter2", "/9j4AAQSk0ZJRg1x23/456", "correct horse"] {
