@@ -127,6 +127,8 @@ pub struct CommandAnalysis {
     pub(crate) terminal_heredoc: bool,
     /// Whether a function starts itself more than once, at the same time.
     pub(crate) multiplies: bool,
+    /// Whether an expansion or arithmetic sets a variable that programs may look at.
+    pub(crate) assigns: bool,
     /// Whether it has a coprocess.
     pub(crate) coprocess: bool,
     /// Segments with positional parameters, and what they are with a list of parameters that the script tells.
@@ -309,6 +311,7 @@ impl Work {
         self.result.terminal_heredoc |= tree.terminal_heredoc;
         self.result.multiplies |= tree.multiplies;
         self.result.coprocess |= tree.coprocess;
+        self.result.assigns |= tree.assigns;
         self.result.loops.extend(tree.loops);
         let lists = positional::lists(&tree.commands, &tree.functions, given);
         self.result.functions.extend(tree.functions);

@@ -250,6 +250,7 @@ impl Reader<'_> {
         }
         if rest.starts_with('=') || rest.starts_with(":=") {
             self.tree.sets_names = true;
+            self.tree.assigns |= text[..name_length].bytes().any(|byte| byte.is_ascii_uppercase());
         }
     }
 
@@ -297,11 +298,12 @@ impl Reader<'_> {
 
     /// Expansions inside arithmetic, where single quotes protect nothing.
     pub(super) fn arithmetic_pieces(&mut self, close: Option<u8>) -> Read<()> {
+        let start = self.pos;
         let mut ignored = Growing::default();
         let mut brackets = 0usize;
         while !self.done() {
             match self.peek() {
-                byte if Some(byte) == close && brackets == 0 => return Ok(()),
+                byte if Some(byte) == close && brackets == 0 => break,
                 b'[' => {
                     brackets += 1;
                     self.tree.evaluates_names = true;
@@ -329,8 +331,25 @@ impl Reader<'_> {
                 }
             }
         }
+        self.tree.assigns |= assigns(&self.source[start..self.pos.min(self.end)]);
         Ok(())
     }
+}
+
+/// Whether arithmetic may set a variable whose name is not all lowercase, which are those that programs look at.
+fn assigns(text: &str) -> bool {
+    let bytes = text.as_bytes();
+    let at = |index: usize| bytes.get(index).copied().unwrap_or(0);
+    let sets = |index: usize| match bytes[index] {
+        b'=' => {
+            let before = if index == 0 { 0 } else { at(index - 1) };
+            let shifts = index > 1 && matches!(before, b'<' | b'>') && at(index - 2) == before;
+            at(index + 1) != b'=' && (shifts || !matches!(before, b'=' | b'!' | b'<' | b'>'))
+        }
+        b'+' | b'-' => at(index + 1) == bytes[index],
+        _ => false,
+    };
+    bytes.iter().any(u8::is_ascii_uppercase) && (0..bytes.len()).any(sets)
 }
 
 fn read_copy(text: &str, depth: usize, tucked: usize, tree: Tree) -> (Read<()>, Tree) {

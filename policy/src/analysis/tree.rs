@@ -222,6 +222,8 @@ pub(crate) struct Tree {
     pub(crate) texts: Vec<Body>,
     /// A here-document was seen.
     pub(crate) heredoc: bool,
+    /// An expansion or arithmetic sets a variable that programs may look at.
+    pub(crate) assigns: bool,
     /// A function starts itself more than once, at the same time.
     pub(crate) multiplies: bool,
     /// A coprocess was seen.

@@ -129,6 +129,9 @@ pub(super) fn obstacle<'a>(
     if !analysis.functions.is_empty() {
         return whole("it defines a function, which may stand for another command");
     }
+    if analysis.assigns {
+        return whole("an expansion sets a variable that can change what runs");
+    }
     if analysis.coprocess {
         return whole("it has a coprocess");
     }
