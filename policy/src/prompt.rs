@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use async_trait::async_trait;
 use tool_api::{CancellationToken, CommandEffect, CommandKind, EditEffect, ReadEffect};
 
+use crate::outside::DIRECTORY;
 use crate::visible::visible;
 
 /// One question for a person, about exactly one effect.
@@ -172,6 +173,21 @@ impl Prompt {
             always: asking.always,
             cancel: asking.cancel,
         }
+    }
+}
+
+impl Prompt {
+    /// The rules that would allow for good what "always" allows for this chat: each a permission of the configuration and
+    /// a pattern.
+    #[must_use]
+    pub fn rules(&self) -> Vec<(&'static str, &str)> {
+        // Of all that is asked only a command has a directory.
+        let own = if self.workdir.is_some() { "bash" } else { "edit" };
+        let rules = self.always.iter().map(|pattern| match pattern.strip_prefix(DIRECTORY) {
+            Some(directory) => ("external_directory", directory),
+            None => (own, pattern.as_str()),
+        });
+        rules.collect()
     }
 }
 

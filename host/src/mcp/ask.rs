@@ -150,9 +150,8 @@ impl Approver for Asked {
         let question = Question {
             form: Form::Approval { always: !prompt.always.is_empty() },
             message: prompt.to_string(),
-            binding: prompt.binding,
+            binding: prompt.binding.clone(),
         };
-        let rules = prompt.always;
         let reason = match self.0.ask(&question, &prompt.cancel).await {
             Outcome::Suspended => return Answer::Suspended,
             Outcome::Replied(Reply::Once) => return Answer::Once,
@@ -160,7 +159,7 @@ impl Approver for Asked {
             Outcome::Replied(Reply::Reject(feedback)) => return Answer::Reject { feedback },
             Outcome::Replied(Reply::Declined) => return Answer::Reject { feedback: None },
             Outcome::Unable if self.0.without == WithoutElicitation::Allow => return Answer::Once,
-            Outcome::Unable => unable(&rules),
+            Outcome::Unable => unable(&prompt.rules()),
             Outcome::Replied(Reply::Dismissed) => "the person closed the question without an answer".into(),
             Outcome::Replied(Reply::None(reason)) => reason,
             Outcome::Replied(Reply::Secret(_)) => "the client's answer belongs to another form".into(),
@@ -171,13 +170,14 @@ impl Approver for Asked {
 }
 
 /// Says why nobody can be asked, and what the person can set.
-fn unable(rules: &[String]) -> String {
+fn unable(rules: &[(&str, &str)]) -> String {
     let mut reason = "this client cannot ask the person (it declares no elicitation with forms); the person can set \
                       `mcp.without_elicitation = \"allow\"` where the client itself asks, or allow it by a rule"
         .to_owned();
     if !rules.is_empty() {
-        let rules: Vec<String> = rules.iter().map(|pattern| format!("{pattern:?} = \"allow\"")).collect();
-        reason.push_str(&format!(" in their toolhost.toml: `[permission.bash]` with `{}`", rules.join("`, `")));
+        let rule = |(permission, pattern): &(&str, &str)| format!("`permission.{permission}.{pattern:?} = \"allow\"`");
+        let rules: Vec<String> = rules.iter().map(rule).collect();
+        reason.push_str(&format!(" in their toolhost.toml: {}", rules.join(", ")));
     }
     reason
 }

@@ -121,15 +121,26 @@ fn smart_mode_asks_for_what_stays_open_or_changes_something() {
 #[test]
 fn who_cannot_be_asked_learns_the_setting_that_changes_it() {
     for era in ERAS {
-        for (capabilities, policy) in
-            [(json!({}), Policy::new()), (json!({"elicitation": {"url": {}}}), Policy::new().with_mode(Mode::Smart))]
-        {
+        let ls = || rules(r#"{"bash": {"ls *": "allow"}}"#);
+        for (capabilities, policy, allows_ls) in [
+            (json!({}), Policy::new(), false),
+            (json!({"elicitation": {"url": {}}}), Policy::new().with_layer(ls()), true),
+        ] {
             let (fixture, client) = Fixture::serve_policy(Config::default(), policy);
             let mut client = client.with_capabilities(capabilities).open(era);
             let text = denied(&client.call("gate", commands(&["make one"])));
             assert!(text.contains("declares no elicitation"), "{text}");
             assert!(text.contains("`mcp.without_elicitation = \"allow\"`"), "{text}");
-            assert!(text.contains("`[permission.bash]` with `\"make one *\" = \"allow\"`"), "{text}");
+            assert!(text.contains("toolhost.toml: `permission.bash.\"make one *\" = \"allow\"`"), "{text}");
+            let text = denied(&client.call("gate", json!({"edits": ["notes.txt"], "commands": []})));
+            assert!(text.contains("`permission.edit.\"") && text.contains("notes.txt\" = \"allow\"`"), "{text}");
+            let text = denied(&client.call("gate", commands(&["ls /nonexistent/data/x"])));
+            assert!(text.contains("outside the workspace") && text.contains("without_elicitation"), "{text}");
+            // A rule is named where it alone makes the difference.
+            assert!(
+                !allows_ls || text.contains("`permission.external_directory.\"/nonexistent/data/*\" = \"allow\"`"),
+                "{text}"
+            );
             assert!(fixture.ran().is_empty());
         }
     }
