@@ -1,6 +1,11 @@
 //! The examples run.
 
 #[test]
+fn decide() {
+    crate::decide::main().unwrap();
+}
+
+#[test]
 fn embed() {
     crate::embed::main().unwrap();
 }

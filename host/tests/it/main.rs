@@ -9,6 +9,8 @@ mod check;
 #[cfg(feature = "cli")]
 mod configuration;
 mod contract;
+#[path = "../../examples/decide.rs"]
+mod decide;
 #[cfg(feature = "cli")]
 mod docs;
 #[path = "../../examples/embed.rs"]
