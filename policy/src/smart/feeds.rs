@@ -21,6 +21,7 @@ const INTERPRETERS: &[(&str, &str, &[&str])] = &[
     ("node", "ep", &["--eval", "--print"]),
     ("nodejs", "ep", &["--eval", "--print"]),
     ("bun", "ep", &["--eval", "--print"]),
+    ("deno", "", &[]),
     ("php", "rBRE", &["--run"]),
     ("lua", "e", &[]),
     ("luajit", "e", &[]),
@@ -56,21 +57,21 @@ pub(super) fn find(analysis: &CommandAnalysis) -> Option<Reason<'_>> {
             return reason(runs);
         }
     }
-    let carries = |word: &Word| {
-        word.parts
-            .iter()
-            .any(|part| matches!(part, WordPart::Variable { name, .. } if tainted.contains(&name.as_str())))
-    };
     // The last segment so far that brings something.
     let mut last = None;
     for (number, segment) in segments.iter().enumerate() {
+        let piped = matches!(segment.stdin, Stdin::Pipe(first) if last.is_some_and(|last| last >= first));
+        if piped && matches!(segment.program(), Some("read" | "mapfile" | "readarray")) {
+            tainted.extend(segment.words.iter().skip(1).filter_map(Word::value).filter(|name| !name.starts_with('-')));
+        }
+        let carries = |word: &Word| carries(word, &tainted);
         let carrying = !tainted.is_empty() && segment.words.iter().any(carries);
         if carrying && segment.words.iter().enumerate().any(|(at, word)| carries(word) && runs_word(segment, at)) {
             return reason(segment);
         }
         if reads_its_program(segment) {
-            let piped = matches!(segment.stdin, Stdin::Pipe(first) if last.is_some_and(|last| last >= first));
-            if piped || segment.redirects.iter().any(|redirect| redirect.feeds_stdin() && carries(&redirect.target)) {
+            let fed = segment.redirects.iter().any(|redirect| redirect.feeds_stdin() && carries(&redirect.target));
+            if piped || fed || is_poured_into(segments, segment) {
                 return reason(segment);
             }
         }
@@ -79,6 +80,19 @@ pub(super) fn find(analysis: &CommandAnalysis) -> Option<Reason<'_>> {
         }
     }
     None
+}
+
+/// Whether a word has the value of a variable with something from elsewhere.
+fn carries(word: &Word, tainted: &[&str]) -> bool {
+    let foreign = |part: &WordPart| matches!(part, WordPart::Variable { name, .. } if tainted.contains(&name.as_str()));
+    word.parts.iter().any(foreign)
+}
+
+/// `curl ... > >(sh)`: whether the command that holds the segment in a substitution for its output brings something.
+fn is_poured_into(segments: &[Segment], segment: &Segment) -> bool {
+    let Some(outer) = segment.within.and_then(|within| segments.get(within.segment)) else { return false };
+    let mut targets = outer.redirects.iter().map(|redirect| &redirect.target).chain(&outer.words);
+    brings(outer) && targets.any(|word| word.text.starts_with(">("))
 }
 
 /// Whether a segment prints something that comes from elsewhere, or that was written so that nobody reads it.
@@ -236,10 +250,13 @@ fn reads_its_program(segment: &Segment) -> bool {
         return arguments.first().is_some_and(stdin);
     }
     let Some((letters, long)) = interpreter(name) else { return false };
-    for word in arguments {
+    for (at, word) in arguments.iter().enumerate() {
         let text = word.text.as_str();
         if stdin(word) {
             return true;
+        }
+        if at == 0 && text == "run" && matches!(name, "deno" | "bun") {
+            continue;
         }
         if !text.starts_with('-') {
             return false;

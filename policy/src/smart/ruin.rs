@@ -1,66 +1,14 @@
 //! Commands that destroy what cannot be brought back: whole systems, homes and disks.
 
+mod paths;
+
 use std::borrow::Cow;
-use std::path::Path;
 
 use super::{Reason, Scene};
 use crate::analysis::wrappers::base_name;
-use crate::analysis::{CommandAnalysis, Redirect, RedirectKind, Segment, Word, WordPart};
+use crate::analysis::{CommandAnalysis, Redirect, RedirectKind, Segment, Stdin, Word, WordPart};
 use crate::programs::{FileUse, Nature, Usage};
-
-/// Directories whose loss is the loss of the system; `*` is any name.
-const SYSTEM: &[&[&str]] = &[
-    &["bin"],
-    &["boot"],
-    &["dev"],
-    &["etc"],
-    &["home"],
-    &["lib"],
-    &["lib32"],
-    &["lib64"],
-    &["libx32"],
-    &["media"],
-    &["mnt"],
-    &["nix"],
-    &["opt"],
-    &["proc"],
-    &["root"],
-    &["run"],
-    &["sbin"],
-    &["srv"],
-    &["sys"],
-    &["usr"],
-    &["var"],
-    &["snap"],
-    &["efi"],
-    &["boot", "efi"],
-    &["home", "*"],
-    &["usr", "bin"],
-    &["usr", "sbin"],
-    &["usr", "lib"],
-    &["usr", "lib64"],
-    &["usr", "libexec"],
-    &["usr", "share"],
-    &["usr", "local"],
-    &["usr", "include"],
-    &["var", "lib"],
-    &["nix", "store"],
-    &["Applications"],
-    &["Library"],
-    &["System"],
-    &["System", "*"],
-    &["Users"],
-    &["Users", "*"],
-    &["Volumes"],
-    &["private"],
-    &["private", "etc"],
-    &["private", "var"],
-    &["cores"],
-    &["c"],
-    &["mnt", "c"],
-    &["c", "Windows"],
-    &["c", "Users"],
-];
+use paths::{HOME, SYSTEM, absolute, collect, glob, is_disk, is_everything, written};
 
 /// Programs that remove or spoil what is below a directory, where others only add to it.
 const SWEEP: &[&str] = &[
@@ -124,16 +72,20 @@ pub(super) fn find<'a>(analysis: &'a CommandAnalysis, scene: &Scene<'_>) -> Opti
     }
     let mut here = Here { scene, directory: Some(absolute(scene.workdir)) };
     let mut lost = None;
-    for segment in &analysis.segments {
+    for (number, segment) in analysis.segments.iter().enumerate() {
         if segment.call.nature == Nature::Destroys {
             let why: &str = &segment.call.why;
             let why = if why.is_empty() { "it destroys what cannot be brought back" } else { why };
             return Some((Some(segment), Cow::Borrowed(why)));
         }
         if lost.is_none() {
-            lost = here.loses(segment).or_else(|| here.stops_everything(segment)).map(|why| (Some(segment), why));
+            lost = here
+                .loses(segment)
+                .or_else(|| here.hands_over(analysis, number))
+                .or_else(|| here.stops_everything(segment))
+                .map(|why| (Some(segment), why));
         }
-        if let Some(why) = segment.redirects.iter().find_map(overwrites) {
+        if let Some(why) = segment.redirects.iter().find_map(overwrites).or_else(|| rewrites_disk(segment)) {
             return Some((Some(segment), why));
         }
         here.follow(segment);
@@ -163,7 +115,8 @@ impl Here<'_> {
             }
             let narrowed =
                 || program.ends_with("find") && segment.words.iter().any(|word| NARROWS.contains(&&*word.text));
-            if segment.call.recursive && SWEEP.contains(&program) && self.is_vital(&file.path) && !narrowed() {
+            let sweeps = || segment.call.recursive || has_unknown_options(segment, &file.path);
+            if SWEEP.contains(&program) && sweeps() && self.is_vital(&file.path) && !narrowed() {
                 return Some(everything(text));
             }
         }
@@ -204,6 +157,29 @@ impl Here<'_> {
             }
             _ => None,
         }
+    }
+
+    /// What `xargs rm -r` gets from the commands before it.
+    fn hands_over(&self, analysis: &CommandAnalysis, number: usize) -> Option<Cow<'static, str>> {
+        const PRODUCERS: usize = 16;
+        let segment = analysis.segments.get(number)?;
+        let wrapper = analysis.segments.get(segment.wrapper?)?;
+        let sweeps = segment.call.recursive && segment.program().is_some_and(|name| SWEEP.contains(&name));
+        let Stdin::Pipe(first) = segment.stdin else { return None };
+        if !sweeps || !matches!(wrapper.program(), Some("xargs" | "gxargs")) {
+            return None;
+        }
+        let from = first.max(number.saturating_sub(PRODUCERS));
+        let word = analysis.segments.get(from..number)?.iter().find_map(|producer| {
+            let words = producer.words.get(1..).unwrap_or_default();
+            let lists = match producer.program()? {
+                "find" | "gfind" => !words.iter().any(|word| NARROWS.contains(&&*word.text)),
+                "echo" | "printf" | "ls" => true,
+                _ => false,
+            };
+            words.iter().filter(|_| lists).find(|word| !word.text.starts_with('-') && self.is_vital(word))
+        })?;
+        Some(Cow::Owned(format!("it removes or spoils what is below `{}`", crate::visible(&word.text))))
     }
 
     /// `kill -9 -1`: every process of the person.
@@ -280,109 +256,54 @@ impl Here<'_> {
 /// Names of a path that are followed.
 const MOST_NAMES: usize = 64;
 
-/// Stands for the home directory as the first name of a path.
-const HOME: &str = "~";
-
-fn absolute(path: &Path) -> Vec<String> {
-    collect(Vec::new(), &path.to_string_lossy())
+/// Whether words other than `file` may become options.
+fn has_unknown_options(segment: &Segment, file: &Word) -> bool {
+    let unknown = |part: &WordPart| {
+        matches!(part, WordPart::Variable { quoted: false, .. } | WordPart::Expansion { quoted: false })
+    };
+    segment.words.iter().skip(1).any(|word| word.span != file.span && word.parts.first().is_some_and(unknown))
 }
 
-fn collect(mut names: Vec<String>, text: &str) -> Vec<String> {
-    for name in text.split('/') {
-        match name {
-            "" | "." => {}
-            ".." => {
-                names.pop();
-            }
-            name => names.push(name.to_owned()),
-        }
-    }
-    names
-}
+/// What makes a tool for disks write one.
+const DISK_ORDERS: &[&str] = &[
+    "-Z",
+    "--zap",
+    "--zap-all",
+    "-o",
+    "--clear",
+    "mklabel",
+    "mktable",
+    "mkpart",
+    "rm",
+    "resizepart",
+    "-w",
+    "-n",
+    "--zero-superblock",
+    "--wipe",
+    "--delete",
+    "luksFormat",
+    "luksErase",
+    "erase",
+    "--security-erase",
+    "--security-erase-enhanced",
+    "--trim-sector-ranges",
+    "--make-bad-sector",
+    "-d",
+];
 
-/// The texts a word may become, with `~` for the home directory and `*` for what a pattern stands for.
-fn written(word: &Word) -> Vec<String> {
-    const MOST: usize = 16;
-    if !word.is_dynamic() {
-        return vec![word.text.clone()];
-    }
-    let mut text = String::new();
-    let mut bracket = false;
-    for part in &word.parts {
-        match part {
-            // A bracket expression is one part and stands where it ends, between the texts of its ends.
-            WordPart::Literal(literal) => {
-                text.push_str(literal.strip_prefix(']').filter(|_| bracket).unwrap_or(literal))
-            }
-            WordPart::Tilde(user) if user.is_empty() => text.push_str(HOME),
-            WordPart::Tilde(user) if user == "root" => text.push_str("/root"),
-            WordPart::Tilde(user) => text.push_str(&format!("/home/{user}")),
-            WordPart::Variable { name, .. } if name == "HOME" => text.push_str(HOME),
-            WordPart::Variable { name, .. } if name == "PWD" => text.push('.'),
-            WordPart::Glob => {
-                let name = text.rfind('/').map_or(0, |slash| slash + 1);
-                if let Some(open) = text[name..].find('[') {
-                    text.truncate(name + open);
-                    bracket = true;
-                }
-                text.push('*');
-            }
-            // Quotes in a list of alternatives are rare, and then it is not known.
-            WordPart::Brace => {
-                let mut texts = vec![word.text.clone()];
-                while let Some(at) = texts.iter().position(|text| alternatives(text).is_some()) {
-                    let text = texts.swap_remove(at);
-                    texts.extend(alternatives(&text).unwrap_or_default());
-                    if texts.len() > MOST {
-                        return Vec::new();
-                    }
-                }
-                for text in &mut texts {
-                    for home in ["${HOME}", "$HOME"] {
-                        *text = text.replace(home, HOME);
-                    }
-                    *text = text.replace('?', "*").replace(['"', '\''], "");
-                }
-                return texts;
-            }
-            WordPart::Expansion { .. } if word.text.trim_start_matches('"').starts_with("${HOME") => {
-                text.push_str(HOME)
-            }
-            WordPart::Variable { .. } | WordPart::Expansion { .. } | WordPart::Process => return Vec::new(),
-        }
-    }
-    vec![text]
-}
+/// Tools that change the disk they name, when they are told to.
+const DISK_TOOLS: &[&str] =
+    &["sgdisk", "sfdisk", "parted", "badblocks", "cryptsetup", "mdadm", "hdparm", "fdisk", "gdisk", "cfdisk"];
 
-/// The texts that the first innermost `{a,b}` of a text stands for.
-fn alternatives(text: &str) -> Option<Vec<String>> {
-    let close = text.find('}')?;
-    let open = text[..close].rfind('{')?;
-    let inside = &text[open + 1..close];
-    if text[..open].ends_with('$') || !inside.contains(',') {
+/// Whether a tool for disks writes the one it names: by its order, or by orders that it reads.
+fn rewrites_disk(segment: &Segment) -> Option<Cow<'static, str>> {
+    if !segment.program().is_some_and(|name| DISK_TOOLS.contains(&name)) || segment.call.nature == Nature::Reads {
         return None;
     }
-    Some(inside.split(',').map(|one| format!("{}{one}{}", &text[..open], &text[close + 1..])).collect())
-}
-
-/// Whether a name stands for everything in its directory, or for everything hidden.
-fn is_everything(name: &str) -> bool {
-    name.contains('*') && name.bytes().all(|byte| byte == b'*' || byte == b'.')
-}
-
-/// Whether a pattern of `*` and literal text matches.
-fn glob(pattern: &str, text: &str) -> bool {
-    let Some((start, rest)) = pattern.split_once('*') else { return pattern == text };
-    let Some(mut text) = text.strip_prefix(start) else { return false };
-    let mut pieces: Vec<&str> = rest.split('*').collect();
-    let end = pieces.pop().unwrap_or_default();
-    for piece in pieces {
-        match text.find(piece) {
-            Some(at) => text = &text[at + piece.len()..],
-            None => return false,
-        }
-    }
-    text.ends_with(end)
+    let disk = segment.words.iter().find(|word| is_disk(&word.text))?;
+    let told = segment.words.iter().any(|word| DISK_ORDERS.contains(&&*word.text));
+    let fed = matches!(segment.stdin, Stdin::Pipe(_) | Stdin::Redirected);
+    (told || fed).then(|| Cow::Owned(format!("it rewrites the device `{}`", crate::visible(&disk.text))))
 }
 
 fn overwrites(redirect: &Redirect) -> Option<Cow<'static, str>> {
@@ -396,69 +317,4 @@ fn overwrites(redirect: &Redirect) -> Option<Cow<'static, str>> {
     }
     // Letters written here reboot, crash or end everything at once.
     (text == "/proc/sysrq-trigger").then_some(Cow::Borrowed("it gives the kernel an order that stops the machine"))
-}
-
-/// Whether a path is a disk, a partition of one, or the memory.
-fn is_disk(path: &str) -> bool {
-    const DISKS: &[&str] = &[
-        "sd", "hd", "vd", "xvd", "nvme", "mmcblk", "dm-", "md", "mapper/", "disk", "rdisk", "loop", "nbd", "zd", "sr",
-        "ram", "mem", "kmem", "port", "mtd", "pmem", "bcache", "drbd", "rbd",
-    ];
-    let mut rest = path;
-    while let Some(shorter) = rest.strip_prefix("//").or_else(|| rest.strip_prefix("/.")) {
-        rest = if rest.starts_with("//") { &rest[1..] } else { shorter };
-    }
-    let Some(name) = rest.strip_prefix("/dev/") else { return false };
-    let name = name.trim_start_matches(['/', '.']);
-    DISKS.iter().any(|disk| {
-        name.strip_prefix(disk).is_some_and(|rest| {
-            disk.ends_with('/')
-                || rest.is_empty()
-                || rest.starts_with(|c: char| c.is_ascii_digit() || matches!(c, '*' | '?' | '[' | '/' | '{' | '$'))
-                || disk.len() <= 3 && disk.ends_with('d') && rest.starts_with(|c: char| c.is_ascii_lowercase())
-        })
-    })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::{glob, is_disk};
-
-    #[test]
-    fn disks() {
-        for path in [
-            "/dev/sda",
-            "/dev/sda1",
-            "/dev/sd*",
-            "/dev/nvme0n1",
-            "/dev/vdb",
-            "/dev/mapper/x",
-            "/dev/disk/by-id/y",
-            "/dev/mem",
-            "//dev//sda",
-            "/dev/./sda",
-            "/dev/rdisk2",
-            "/dev/mmcblk0p1",
-            "/dev/xvda",
-            "/dev/sd[a-z]",
-        ] {
-            assert!(is_disk(path), "{path}");
-        }
-        for path in ["/dev/null", "/dev/stdout", "/dev/random", "/dev/sda.img", "dev/sda", "/dev/shm/x", "/dev/tty"] {
-            assert!(is_disk(path) == (path == "/dev/sda.img"), "{path}");
-        }
-    }
-
-    #[test]
-    fn globs() {
-        for (pattern, text, expected) in [
-            ("us*", "usr", true),
-            ("*", "etc", true),
-            ("h*e", "home", true),
-            ("h*x", "home", false),
-            ("et", "etc", false),
-        ] {
-            assert_eq!(glob(pattern, text), expected, "{pattern}");
-        }
-    }
 }
