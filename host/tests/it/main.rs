@@ -16,6 +16,8 @@ mod docs;
 #[path = "../../examples/embed.rs"]
 mod embed;
 mod examples;
+#[cfg(all(target_os = "linux", feature = "cli", feature = "shell-session"))]
+mod identity;
 mod mask;
 #[cfg(feature = "cli")]
 mod program;

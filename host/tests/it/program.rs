@@ -53,6 +53,12 @@ impl Run {
         self
     }
 
+    /// Its directory, which is removed after the run.
+    #[cfg(all(target_os = "linux", feature = "shell-session"))]
+    pub(crate) fn directory(&self) -> &Path {
+        self.dir.path()
+    }
+
     /// Writes the person's configuration.
     pub(crate) fn config(self, text: &str) -> Self {
         let path = self.user_file();
