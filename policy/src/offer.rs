@@ -150,6 +150,9 @@ const SUBCOMMANDS: &[(&str, usize)] = &[
     ("journalctl", 1),
 ];
 
+/// Programs with targets, which have one of their own when none is named.
+const ALONE: &[&str] = &["make", "just", "task", "gradle", "gradlew", "mvn", "bazel", "rake"];
+
 /// Programs that run what their arguments say; no prefix of them means anything.
 const NEVER: &[&str] = &[
     "python",
@@ -272,6 +275,9 @@ fn prefix(segment: &Segment) -> Option<String> {
         .max_by_key(|(start, _)| start.len())
         .map(|(_, count)| *count);
     if let Some(count) = count {
+        if words.len() == 1 && ALONE.contains(&base) {
+            return Some(segment.text.clone());
+        }
         let named = words.get(..count)?;
         let plain = named.iter().skip(1).all(|word| {
             word.value().is_some_and(|text| !text.starts_with(['-', '+']) && !text.is_empty() && is_plain(text))
@@ -317,6 +323,8 @@ mod tests {
         check("git stash push -m x", Some("git stash push *"));
         check("cargo test -p policy", Some("cargo test *"));
         check("ls -la", Some("ls *"));
+        check("make", Some("make"));
+        check("make test", Some("make test *"));
         check("docker compose up -d", Some("docker compose up *"));
     }
 

@@ -70,7 +70,7 @@ pub(super) fn find<'a>(analysis: &'a CommandAnalysis, scene: &Scene<'_>) -> Opti
     if analysis.multiplies {
         return Some((None, Cow::Borrowed("a function starts itself again and again, until nothing else runs")));
     }
-    let mut here = Here { scene, directory: Some(absolute(scene.workdir)) };
+    let mut here = Here { scene, moved: None };
     let mut lost = None;
     for (number, segment) in analysis.segments.iter().enumerate() {
         if segment.call.nature == Nature::Destroys {
@@ -97,8 +97,8 @@ pub(super) fn find<'a>(analysis: &'a CommandAnalysis, scene: &Scene<'_>) -> Opti
 /// Where a segment runs, as far as the script tells.
 struct Here<'s> {
     scene: &'s Scene<'s>,
-    /// The names of the directory; none when a `cd` leads somewhere unknown.
-    directory: Option<Vec<String>>,
+    /// The names of the directory that a `cd` led to, none of them when that is unknown; none before the first `cd`.
+    moved: Option<Option<Vec<String>>>,
 }
 
 impl Here<'_> {
@@ -184,13 +184,11 @@ impl Here<'_> {
 
     /// `kill -9 -1`: every process of the person.
     fn stops_everything(&self, segment: &Segment) -> Option<Cow<'static, str>> {
-        let words: Vec<&str> = segment.words.iter().filter_map(Word::value).collect();
-        let [name, arguments @ ..] = words.as_slice() else { return None };
-        if !matches!(*name, "kill" | "/bin/kill" | "/usr/bin/kill") || arguments.contains(&"-l") {
+        if segment.program() != Some("kill") || segment.words.iter().any(|word| word.text == "-l") {
             return None;
         }
         // The first `-1` may be the signal: `kill -1 5` hangs up process 5.
-        let all = arguments.iter().skip(1).any(|argument| *argument == "-1");
+        let all = segment.words.iter().skip(2).any(|word| word.text == "-1");
         all.then_some(Cow::Borrowed("it ends every process"))
     }
 
@@ -201,10 +199,10 @@ impl Here<'_> {
         }
         let mut operands =
             segment.words.iter().skip(1).filter(|word| !matches!(&*word.text, "-P" | "-L" | "-e" | "--"));
-        self.directory = match (operands.next(), operands.next()) {
+        let to = match (operands.next(), operands.next()) {
             (None, _) => Some(vec![HOME.to_owned()]),
             (Some(word), None) if word.text.starts_with(|first| first != '/' && first != '~') && !word.is_dynamic() => {
-                match self.directory.take() {
+                match self.moved.take().unwrap_or_else(|| Some(absolute(self.scene.workdir))) {
                     Some(names) if word.text != "-" => Some(collect(names, &word.text)),
                     _ => None,
                 }
@@ -214,6 +212,7 @@ impl Here<'_> {
         }
         // Nothing that deep is vital, and a way up from there is no way that a person takes.
         .filter(|names| names.len() <= MOST_NAMES);
+        self.moved = Some(to);
     }
 
     /// Whether a word names, or may name, a directory that must not be lost, or everything in it.
@@ -239,17 +238,16 @@ impl Here<'_> {
         written(word).iter().filter_map(|text| self.names(text)).collect()
     }
 
+    fn directory(&self) -> Option<Vec<String>> {
+        self.moved.clone().unwrap_or_else(|| Some(absolute(self.scene.workdir)))
+    }
+
     fn names(&self, text: &str) -> Option<Vec<String>> {
-        let mut names = match text.as_bytes().first()? {
-            b'/' => Vec::new(),
-            b'~' => return Some(collect(Vec::new(), &text.replacen('~', HOME, 1))),
-            _ => self.directory.clone()?,
+        let from = match text.as_bytes().first()? {
+            b'/' | b'~' => Vec::new(),
+            _ => self.directory()?,
         };
-        // A name that stands for everything in a directory goes no further up than that directory.
-        if text.starts_with('/') {
-            names.clear();
-        }
-        Some(collect(names, text))
+        Some(collect(from, text))
     }
 }
 

@@ -618,3 +618,67 @@ async fn a_classifier_has_its_time_and_can_be_called_off() {
     let (ended, ()) = tokio::join!(gate.ask(asked), async { cancel.cancel() });
     denied(ended, DeniedKind::Cancelled);
 }
+
+#[tokio::test]
+async fn an_answer_is_for_one_request_and_comes_from_the_front_alone() {
+    // A tool holds the permission and its grants. What it is granted once says nothing about its next request.
+    let front = Scripted::new([Answer::Once, Answer::Reject { feedback: None }]);
+    let gate = gate("{}", front.clone());
+    let permission: Arc<dyn Permission> = Arc::new(gate.clone());
+    let granted = permission.ask(command("frobnicate", CommandKind::Once)).await.unwrap();
+    assert!(gate.approvals().commands().is_empty());
+    denied(permission.ask(command("frobnicate", CommandKind::Once)).await, DeniedKind::Rejected);
+    drop(granted);
+    let asked = front.asked();
+    assert_eq!(asked.len(), 2, "each request is a question of its own");
+    assert_ne!(asked[0].id, asked[1].id);
+}
+
+#[tokio::test]
+async fn one_answer_ends_one_of_two_open_questions() {
+    #[derive(Debug)]
+    struct OneByOne {
+        asked: Notify,
+        answers: tokio::sync::Semaphore,
+    }
+
+    #[async_trait]
+    impl Approver for OneByOne {
+        async fn ask(&self, prompt: Prompt) -> Answer {
+            self.asked.notify_one();
+            tokio::select! {
+                Ok(answer) = self.answers.acquire() => {
+                    answer.forget();
+                    Answer::Once
+                }
+                () = prompt.cancel.cancelled() => Answer::NoAnswer { reason: "withdrawn".into() },
+            }
+        }
+    }
+
+    let front = Arc::new(OneByOne { asked: Notify::new(), answers: tokio::sync::Semaphore::new(0) });
+    let gate = gate("{}", front.clone()).with_limit(Duration::from_secs(3600));
+    let mut open = tokio::task::JoinSet::new();
+    for _ in 0..2 {
+        let gate = gate.clone();
+        open.spawn(async move { gate.ask(command("frobnicate", CommandKind::Once)).await });
+        front.asked.notified().await;
+    }
+    front.answers.add_permits(1);
+    open.join_next().await.unwrap().unwrap().unwrap();
+    assert!(open.try_join_next().is_none(), "the same command again needs an answer of its own");
+    front.answers.add_permits(1);
+    open.join_next().await.unwrap().unwrap().unwrap();
+}
+
+#[tokio::test]
+async fn always_names_at_most_five_commands() {
+    let front = Scripted::new([Answer::Once, Answer::Once]);
+    let gate = gate("{}", front.clone());
+    gate.ask(command("npm run a; npm run b; npm run c && npm run d | npm run e", CommandKind::Once)).await.unwrap();
+    gate.ask(command("npm run a; npm run b; npm run c && npm run d | npm run e; npm run f", CommandKind::Once))
+        .await
+        .unwrap();
+    let offered: Vec<usize> = front.asked().iter().map(|prompt| prompt.always.len()).collect();
+    assert_eq!(offered, [5, 0]);
+}

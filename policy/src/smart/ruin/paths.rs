@@ -82,7 +82,9 @@ pub(super) fn collect(mut names: Vec<String>, text: &str) -> Vec<String> {
 pub(super) fn written(word: &Word) -> Vec<String> {
     const MOST: usize = 16;
     if !word.is_dynamic() {
-        return vec![word.text.clone()];
+        // A quoted tilde is a name like any other.
+        let tilde = if word.text.starts_with('~') { "./" } else { "" };
+        return vec![format!("{tilde}{}", word.text)];
     }
     let mut text = String::new();
     let mut bracket = false;
