@@ -98,6 +98,8 @@ pub enum Decider {
     Once,
     /// The person, for the rest of the chat.
     Always,
+    /// The person beforehand, by a setting of the front that allows what needs asking.
+    Preset,
     /// The person, who rejected it or another question of the chat.
     Reject,
     /// Nobody answered.
@@ -121,6 +123,7 @@ impl Decider {
             Self::Chat => "chat",
             Self::Once => "once",
             Self::Always => "always",
+            Self::Preset => "preset",
             Self::Reject => "reject",
             Self::NoAnswer => "no_answer",
             Self::Suspended => "suspended",

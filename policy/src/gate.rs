@@ -326,9 +326,12 @@ impl Gate {
         if let Some(identity) = &identity {
             identity.show(&mut prompt);
         }
-        match self.answer(prompt, request).await {
-            Ok(Answer::Once) => Outcome::allowed(Decider::Once, reason, Vec::new()).bound_to(identity),
-            Ok(Answer::Always) => Outcome::allowed(Decider::Always, reason, always).bound_to(identity),
+        let outcome = match self.answer(prompt, request).await {
+            Ok(Answer::Once) => Outcome::allowed(Decider::Once, reason, Vec::new()),
+            Ok(Answer::Always) => Outcome::allowed(Decider::Always, reason, always),
+            Ok(Answer::Preset { reason: set }) => {
+                Outcome::allowed(Decider::Preset, format!("{set} ({reason})"), Vec::new())
+            }
             Ok(Answer::Reject { feedback }) => {
                 self.approvals.reject_open();
                 let denied = Denied::new(DeniedKind::Rejected, "the person rejected it");
@@ -351,7 +354,9 @@ impl Gate {
                 };
                 Outcome::denied(by, denied)
             }
-        }
+        };
+        // Whatever the answer: what is allowed is what was looked at.
+        outcome.bound_to(identity)
     }
 
     fn remember(&self, effect: &Effect, always: &[String]) {

@@ -45,6 +45,11 @@ pub enum Answer {
     Once,
     /// This effect, and what [`Prompt::always`] names for the rest of the chat.
     Always,
+    /// This effect, this time, without anybody having been asked: the person set it so beforehand.
+    Preset {
+        /// What they set, lowercase without a full stop.
+        reason: String,
+    },
     /// No. The feedback reaches the model.
     Reject {
         /// What the person said, if anything.

@@ -158,7 +158,9 @@ impl Approver for Asked {
             Outcome::Replied(Reply::Always) => return Answer::Always,
             Outcome::Replied(Reply::Reject(feedback)) => return Answer::Reject { feedback },
             Outcome::Replied(Reply::Declined) => return Answer::Reject { feedback: None },
-            Outcome::Unable if self.0.without == WithoutElicitation::Allow => return Answer::Once,
+            Outcome::Unable if self.0.without == WithoutElicitation::Allow => {
+                return Answer::Preset { reason: "`mcp.without_elicitation` is \"allow\"".into() };
+            }
             Outcome::Unable => unable(&prompt.rules()),
             Outcome::Replied(Reply::Dismissed) => "the person closed the question without an answer".into(),
             Outcome::Replied(Reply::None(reason)) => reason,

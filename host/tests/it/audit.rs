@@ -94,7 +94,7 @@ fn every_decision_and_effect_of_a_play_is_written_down() {
             "allow rule: echo one",
             "effect begun",
             "deny rule: rm -rf two",
-            "allow once: true three",
+            "allow preset: true three",
             "effect begun",
             "deny policy: bash",
         ]
@@ -133,6 +133,13 @@ fn secrets_are_not_written_down() {
 #[cfg(target_os = "linux")]
 #[test]
 fn an_effect_that_is_refused_after_its_approval_is_written_down() {
+    check_swap(Answer::Once, "once");
+    check_swap(Answer::Preset { reason: "it is set so".into() }, "preset");
+}
+
+#[cfg(target_os = "linux")]
+#[track_caller]
+fn check_swap(answer: Answer, by: &str) {
     use std::os::unix::fs::PermissionsExt;
 
     // While the person is asked, the script that they see is another one.
@@ -145,7 +152,7 @@ fn an_effect_that_is_refused_after_its_approval_is_written_down() {
     let dir = tempfile::tempdir().unwrap();
     let root = dir.path().canonicalize().unwrap();
     script(&root, "#!/bin/sh\necho fine\n");
-    let swap = Swap(root.clone());
+    let swap = Swap(root.clone(), answer);
     let registry = Registry::new(builtin_tools(&Settings::defaults()).unwrap(), RegistryConfig::default()).unwrap();
     let host = Host::new(registry).with_policy(Policy::new()).with_audit(audit(&root));
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
@@ -158,22 +165,25 @@ fn an_effect_that_is_refused_after_its_approval_is_written_down() {
         host.end().await;
     });
     let lines = lines(&root.join("audit.jsonl"));
-    assert_eq!(lines.iter().map(summary).collect::<Vec<_>>(), ["allow once: ./run.sh", "effect refused"]);
+    assert_eq!(
+        lines.iter().map(summary).collect::<Vec<_>>(),
+        [format!("allow {by}: ./run.sh"), "effect refused".to_owned()]
+    );
     assert!(lines[1]["reason"].as_str().unwrap().contains("run.sh"), "{}", lines[1]);
     check_pairs(&lines);
 }
 
-/// Approves, and has put another script in the place of the one that was shown.
+/// Answers, and has put another script in the place of the one that was shown.
 #[cfg(target_os = "linux")]
 #[derive(Debug)]
-struct Swap(PathBuf);
+struct Swap(PathBuf, Answer);
 
 #[cfg(target_os = "linux")]
 #[policy::async_trait]
 impl Approver for Swap {
     async fn ask(&self, _prompt: Prompt) -> Answer {
         fs::write(self.0.join("run.sh"), "#!/bin/sh\necho evil\n").unwrap();
-        Answer::Once
+        self.1.clone()
     }
 }
 

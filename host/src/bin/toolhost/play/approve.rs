@@ -33,7 +33,7 @@ struct Chosen;
 #[async_trait]
 impl Approver for Chosen {
     async fn ask(&self, _prompt: Prompt) -> Answer {
-        Answer::Once
+        Answer::Preset { reason: "the person chose to play these calls".into() }
     }
 }
 
