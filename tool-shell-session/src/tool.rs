@@ -114,6 +114,8 @@ impl ShellSession {
             let left = session.stop(EndedBecause::Killed).await.survivors.len();
             return Err(error::changed(session.id(), &changed, left));
         }
+        // What it holds open is not held while the call waits.
+        drop(grant);
         let waiter = session.waiter(until(&wait), Since::Start);
         let waiting = Waiting { ctx, session: &session, wait, begin, typed: None };
         Ok(waiting.finish(waiter, Take::Text(self.config.max_chars)).await)

@@ -230,5 +230,7 @@ mod tests {
         assert_eq!(early("cp new x.sh && ./x.sh"), ["cp"]);
         assert_eq!(early("nice bash -c 'cp new x.sh; ./x.sh'"), ["nice", "bash", "cp"]);
         assert_eq!(early("./x.sh $(cp new x.sh)"), Vec::<String>::new());
+        assert_eq!(early("cat x | sort 2> /dev/null && ls"), ["cat", "sort", "ls"]);
+        assert_eq!(early("cat x | sort > y && ls"), ["cat"]);
     }
 }

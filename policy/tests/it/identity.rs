@@ -501,3 +501,21 @@ async fn a_link_that_comes_and_goes_never_leads_outside() {
     assert!(granted > 0, "{granted} granted, {asked} asked, {gone} gone");
     println!("{granted} granted, {asked} asked, {gone} gone");
 }
+
+#[tokio::test]
+async fn names_that_are_no_paths_are_looked_up_in_vain() {
+    let scene = Scene::new();
+    let long = "x".repeat(5_000);
+    let deep = format!("./{}", "a/".repeat(3_000));
+    for command in [format!("{long}; sh {long}"), deep, "./a\u{1}b; ''".to_owned(), "cd x; ".repeat(300) + "./y"] {
+        scene.same(&command, || {}).await;
+    }
+    // Links in a circle lead nowhere, and so do interpreters of each other.
+    symlink("circle", scene.path("ws/circle")).unwrap();
+    scene.write("ws/one", &format!("#!{}\n", scene.path("ws/two").display()));
+    scene.write("ws/two", &format!("#!{}\n", scene.path("ws/one").display()));
+    scene.same("./circle; ./one; sh two", || {}).await;
+    let meanwhile = scene.clone();
+    let why = scene.refused("./one", move || meanwhile.edit("ws/two", "#!/bin/other\n")).await;
+    assert!(why.starts_with("`/ws/two` is not the file that was approved: "), "{why}");
+}
