@@ -255,7 +255,9 @@ impl Work {
             && source.len() <= MAX_CHARACTERS
             && tree.commands.len() <= MAX_COMMANDS
             && tree.substitutions <= MAX_SUBSTITUTIONS
-            && !tree.deep;
+            && !tree.deep
+            // Where they may read something else than we do, nothing of ours bounds how deep they get.
+            && (tree.doubt.is_none() || opinions::openers(source) <= opinions::FEW_OPENERS);
         if !cheap {
             self.doubt("too long or too deep to be understood completely");
             return Vec::new();

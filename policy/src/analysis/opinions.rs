@@ -15,6 +15,10 @@ const STACK: usize = 64 * 1024 * 1024;
 /// Threads that are kept, since to start one takes longer than to parse most texts. Each waits without waking up.
 const KEPT: usize = 2;
 
+/// Openers of substitutions and expansions up to which a text is cheap however it is read: each two that are not closed
+/// may double the time of a parser.
+pub(super) const FEW_OPENERS: usize = 12;
+
 type Job = Box<dyn FnOnce() + Send>;
 
 /// The threads that wait.
@@ -29,6 +33,13 @@ pub(super) fn ask(source: &str) -> (Option<Opinion>, Option<Vec<Spans>>) {
     let other = Arc::clone(&text);
     let (second, third) = (on_own_stack(move || second(&text)), on_own_stack(move || third(&other)));
     (second.and_then(|answer| answer.recv().ok()?), third.and_then(|answer| answer.recv().ok()?))
+}
+
+/// How many substitutions and expansions seem to begin in a text, whatever quotes say.
+pub(super) fn openers(text: &str) -> usize {
+    let pairs =
+        text.as_bytes().windows(2).filter(|pair| matches!(pair, [b'$' | b'<' | b'>', b'('] | [b'$', b'{'])).count();
+    pairs + text.bytes().filter(|byte| *byte == b'`').count()
 }
 
 fn second(source: &str) -> Option<Opinion> {

@@ -1,6 +1,7 @@
 //! Reads a script the way bash 5.2 does, command by command, keeping what was read when an error ends it.
 
 use super::flow::{Step, narrow};
+use super::opinions::{FEW_OPENERS, openers};
 use super::tree::{Assignment, Simple, Stdin, Tree, Word};
 
 /// Nesting that a person may write; more is refused before the stack is in danger.
@@ -147,8 +148,13 @@ impl<'s> Reader<'s> {
                 b' ' | b'\t' => self.pos += 1,
                 b'\\' if self.at(1) == b'\n' => self.pos += 2,
                 b'#' if !self.done() => {
+                    let start = self.pos;
                     while !self.done() && self.peek() != b'\n' {
                         self.pos += 1;
+                    }
+                    // Another reader may take it for something else.
+                    if openers(&self.source[start..self.pos]) > FEW_OPENERS {
+                        self.tree.too_deep();
                     }
                 }
                 _ => return,

@@ -436,6 +436,8 @@ fn hostile_texts_end_soon_on_an_ordinary_thread() {
             "bash -c '\"$@\"' x ",
             "x=a; $x $x\n",
             "foo sudo -i bash ",
+            "${x:-$(",
+            "${x:$(a ",
         ];
         for piece in PIECES.iter().chain(&extra) {
             for size in [500, 9_000, 16_384] {
@@ -446,6 +448,8 @@ fn hostile_texts_end_soon_on_an_ordinary_thread() {
                     format!("ls {text}"),
                     format!("env -S {text}"),
                     format!("echo \"$({text}"),
+                    format!(">&-#{text}"),
+                    format!("a #{text}"),
                 ] {
                     let start = Instant::now();
                     let analysis = CommandAnalysis::new(&text);
