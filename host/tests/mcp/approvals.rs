@@ -278,6 +278,29 @@ fn an_answer_without_its_state_is_asked_again() {
     assert!(fixture.ran().is_empty());
 }
 
+#[cfg(unix)]
+#[test]
+fn an_answer_is_for_the_files_that_were_there_when_it_was_asked() {
+    use std::os::unix::fs::PermissionsExt;
+    let dir = tempfile::tempdir().unwrap();
+    let script = dir.path().join("run.sh");
+    std::fs::write(&script, "#!/bin/sh\necho good\n").unwrap();
+    std::fs::set_permissions(&script, std::fs::Permissions::from_mode(0o755)).unwrap();
+    let command = script.to_str().unwrap();
+    let yes = json!({"question1": decide("once")});
+    let (fixture, mut client) = opened(Era::Modern);
+    let state = suspended(&mut client, &[command]);
+    std::fs::write(&script, "#!/bin/sh\necho evil\n").unwrap();
+    let response = retry(&mut client, "gate", &[command], &state, &yes);
+    assert_eq!(response["result"]["resultType"], "input_required", "it is asked again: {response}");
+    assert!(fixture.ran().is_empty());
+    let state = response["result"]["requestState"].clone();
+    let asked = response["result"]["inputRequests"].as_object().unwrap();
+    let answers = asked.keys().map(|id| (id.clone(), decide("once"))).collect();
+    let response = retry(&mut client, "gate", &[command], &state, &Value::Object(answers));
+    assert_eq!(texts(&response["result"]), [format!("ran {command}")], "{response}");
+}
+
 #[test]
 fn a_state_has_its_time() {
     let (fixture, client) = Fixture::serve(Config { answer_timeout_ms: 100, ..Config::default() });
