@@ -262,7 +262,7 @@ impl Work {
             self.doubt("too long or too deep to be understood completely");
             return Vec::new();
         }
-        let (second, third) = opinions::ask(source);
+        let (second, third) = opinions::ask(source, tree);
         let mut extra = Vec::new();
         match second {
             Some(opinion) => {

@@ -7,6 +7,7 @@ use std::thread::Builder;
 
 use super::second::{self, Opinion};
 use super::third::{self, Spans};
+use super::tree::Tree;
 
 /// Bytes of the longest text that any thread's stack is large enough for.
 const SHORT: usize = 512;
@@ -25,8 +26,11 @@ type Job = Box<dyn FnOnce() + Send>;
 static IDLE: Mutex<Vec<Sender<Job>>> = Mutex::new(Vec::new());
 
 /// What both parsers find; none where a parser refuses the text, or could not be asked.
-pub(super) fn ask(source: &str) -> (Option<Opinion>, Option<Vec<Spans>>) {
-    if source.len() <= SHORT {
+///
+/// What our own reader took in without a doubt is nested no deeper for them than for us, and so the stack of any thread
+/// is enough while it is short.
+pub(super) fn ask(source: &str, own: &Tree) -> (Option<Opinion>, Option<Vec<Spans>>) {
+    if source.len() <= SHORT && own.doubt.is_none() {
         return (second(source), third(source));
     }
     let text: Arc<str> = source.into();

@@ -330,7 +330,6 @@ const WRAPPERS: &[&str] = &[
     "source <(echo %q)",
     "eval \"$(echo %q)\"",
     "bash -c \"$(echo %q)\"",
-    "env -S %q",
     "env -u HOME -C / %s",
     "timeout 5 bash -c %q",
     "bash -ec %q x y",
