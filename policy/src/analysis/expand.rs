@@ -238,6 +238,9 @@ impl Reader<'_> {
             rest.strip_prefix('[').or_else(|| text.strip_prefix('#').and_then(|t| t.split_once('[')).map(|(_, s)| s))
         {
             let index = subscript.split(']').next().unwrap_or_default();
+            if prints(subscript) {
+                self.tree.doubt(COMPUTES);
+            }
             if !matches!(index, "@" | "*") && !literal(index) {
                 self.tree.evaluates_names = true;
             }
@@ -246,6 +249,9 @@ impl Reader<'_> {
             && !slice.starts_with(['-', '=', '?', '+'])
             && !literal(slice)
         {
+            if prints(slice) {
+                self.tree.doubt(COMPUTES);
+            }
             self.tree.evaluates_names = true;
         }
         if rest.starts_with('=') || rest.starts_with(":=") {
@@ -331,9 +337,21 @@ impl Reader<'_> {
                 }
             }
         }
-        self.tree.assigns |= assigns(&self.source[start..self.pos.min(self.end)]);
+        let text = &self.source[start..self.pos.min(self.end)];
+        self.tree.assigns |= assigns(text);
+        if prints(text) {
+            self.tree.doubt(COMPUTES);
+        }
         Ok(())
     }
+}
+
+/// Arithmetic executes commands in the subscripts of what it computes with.
+const COMPUTES: &str = "arithmetic with what a command prints";
+
+/// Whether a text has a command substitution.
+fn prints(text: &str) -> bool {
+    text.contains('`') || text.match_indices("$(").any(|(at, _)| !text[at + 2..].starts_with('('))
 }
 
 /// Whether arithmetic may set a variable whose name is not all lowercase, which are those that programs look at.

@@ -198,6 +198,11 @@ fn own_obstacle<'a>(
     if let Some(name) = names.into_iter().find(|name| !is_harmless(name)) {
         return Some(Cow::Owned(format!("`{}` is set, which can change what runs", crate::visible(name))));
     }
+    // A locale with a directory in its name is a file that programs load.
+    let locale = |name: &str| name.starts_with("LC_") || name.starts_with("LANG");
+    if segment.assignments.iter().any(|assignment| locale(&assignment.name) && assignment.value.text.contains('/')) {
+        return Some(Cow::Borrowed("it sets a locale that is a file"));
+    }
     if let Some(why) = segment.redirects.iter().find_map(redirect_obstacle) {
         return Some(why);
     }
@@ -262,8 +267,11 @@ fn appending<'a>(analysis: &CommandAnalysis, number: usize, segment: &'a Segment
 
 /// Whether only variables are set that programs take no orders from.
 fn plain_assignments(segment: &Segment) -> bool {
-    let mut names = segment.assignments.iter().map(|assignment| assignment.name.as_str());
-    names.all(|name| is_plain_name(name) || is_harmless(name))
+    segment.assignments.iter().all(|assignment| {
+        // A subscript is arithmetic, which may execute what it is made of.
+        let subscript = assignment.value.span.start > assignment.span.start + assignment.name.len() + "+=".len();
+        (is_plain_name(&assignment.name) || is_harmless(&assignment.name)) && !subscript
+    })
 }
 
 /// Whether a variable is one that neither the shell nor, as far as is known, a program looks at.
