@@ -53,8 +53,8 @@ pub use mask::{Mask, NoMask};
 pub use notice::{Discard, Notice, NoticeKind, NoticeSink};
 pub use output::{Content, ToolOutput};
 pub use permission::{
-    CommandEffect, CommandKind, Condition, Denied, DeniedKind, DenyAll, EditEffect, Effect, Grant, OpenedDirectory,
-    Permission, PermissionRequest, ReadEffect, StartDirectory,
+    CommandEffect, CommandKind, Condition, Denied, DeniedKind, DenyAll, EditEffect, Effect, Grant, Handle,
+    OpenedDirectory, Permission, PermissionRequest, ReadEffect, StartDirectory,
 };
 pub use person::{Nobody, Person, Secret, SecretAnswer, SecretRequest};
 pub use shell_env::{Environment, FixedEnv, ShellEnv};

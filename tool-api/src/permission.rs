@@ -2,7 +2,6 @@
 
 use std::ffi::OsString;
 use std::fmt::Debug;
-use std::fs::File;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -150,13 +149,20 @@ pub enum StartDirectory {
     Unavailable(Arc<std::io::Error>),
 }
 
+/// Something that is open: only held and handed on here. On systems other than Unix nothing is opened beforehand.
+#[cfg(unix)]
+pub type Handle = std::os::fd::OwnedFd;
+/// Something that is open: on this system nothing is opened beforehand.
+#[cfg(not(unix))]
+pub type Handle = std::convert::Infallible;
+
 /// An open directory.
 #[derive(Clone, Debug)]
 pub struct OpenedDirectory {
     /// Where it was when it was opened, without symbolic links.
     pub path: PathBuf,
     /// The directory. It may be open only as a place (`O_PATH`), which is enough to go there.
-    pub file: Arc<File>,
+    pub file: Arc<Handle>,
 }
 
 /// Permission for exactly one effect.
@@ -168,7 +174,7 @@ pub struct OpenedDirectory {
 pub struct Grant {
     conditions: Vec<Arc<dyn Condition>>,
     directory: StartDirectory,
-    program: Option<Arc<File>>,
+    program: Option<Arc<Handle>>,
 }
 
 impl Grant {
@@ -193,7 +199,7 @@ impl Grant {
 
     /// Sets the open file of the program that is executed: for a command line, of its shell.
     #[must_use]
-    pub fn with_program(mut self, program: Arc<File>) -> Self {
+    pub fn with_program(mut self, program: Arc<Handle>) -> Self {
         self.program = Some(program);
         self
     }
@@ -204,7 +210,7 @@ impl Grant {
     }
 
     /// Returns the open file of the program that is executed. It may be open only as a place (`O_PATH`).
-    pub fn program(&self) -> Option<&Arc<File>> {
+    pub fn program(&self) -> Option<&Arc<Handle>> {
         self.program.as_ref()
     }
 

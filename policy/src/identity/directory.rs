@@ -1,15 +1,15 @@
 //! Opening the directory that a command starts in, so that nothing can take its place afterwards.
 
-use std::fs::File;
-use std::io;
 use std::os::fd::OwnedFd;
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
 use nix::errno::Errno;
 use nix::fcntl::{AT_FDCWD, OFlag, openat};
-use nix::sys::stat::Mode;
+use nix::sys::stat::{Mode, fstat};
 use tool_api::{OpenedDirectory, StartDirectory};
+
+use super::file::Facts;
 
 /// How often a directory is looked for that is moved away meanwhile.
 const ATTEMPTS: usize = 16;
@@ -42,13 +42,13 @@ pub(super) fn open(path: &Path, roots: &[PathBuf]) -> StartDirectory {
 }
 
 /// Opens a path without links: below the root that holds it, else from `/` on.
-fn open_real(real: &Path, roots: &[PathBuf]) -> Result<File, Errno> {
+fn open_real(real: &Path, roots: &[PathBuf]) -> Result<OwnedFd, Errno> {
     let roots = roots.iter().filter_map(|root| root.canonicalize().ok());
     let root = roots.into_iter().find(|root| real.starts_with(root)).unwrap_or_else(|| PathBuf::from("/"));
     let below = real.strip_prefix(&root).unwrap_or(Path::new(""));
     let start = openat(AT_FDCWD, Path::new("/"), PLACE, Mode::empty())?;
     let root = step(start, root.strip_prefix("/").unwrap_or(&root))?;
-    Ok(File::from(step(root, below)?))
+    step(root, below)
 }
 
 /// Goes from one directory to another one below it, following no link.
@@ -80,10 +80,9 @@ fn walk(from: OwnedFd, below: &Path) -> Result<OwnedFd, Errno> {
 }
 
 /// The identity of an open directory.
-pub(super) fn identity(file: &File) -> io::Result<(u64, u64)> {
-    use std::os::unix::fs::MetadataExt;
-    let facts = file.metadata()?;
-    Ok((facts.dev(), facts.ino()))
+pub(super) fn identity(directory: &OwnedFd) -> Result<(u64, u64), Errno> {
+    let facts = Facts::of(&fstat(directory)?);
+    Ok((facts.device, facts.inode))
 }
 
 #[cfg(test)]
@@ -101,8 +100,8 @@ mod tests {
         let from = || openat(AT_FDCWD, &root, PLACE, Mode::empty()).unwrap();
         let wanted = std::fs::metadata(root.join("a/b")).unwrap();
         for go in [step, walk] {
-            let file = File::from(go(from(), Path::new("a/b")).unwrap());
-            assert_eq!(identity(&file).unwrap(), (wanted.dev(), wanted.ino()));
+            let found = go(from(), Path::new("a/b")).unwrap();
+            assert_eq!(identity(&found).unwrap(), (wanted.dev(), wanted.ino()));
             assert!(go(from(), Path::new("link/b")).is_err());
             assert!(go(from(), Path::new("a/../../etc")).is_err());
             assert_eq!(go(from(), Path::new("none")).unwrap_err(), Errno::ENOENT);

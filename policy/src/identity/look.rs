@@ -1,8 +1,7 @@
 //! Looking files up as a shell will, and holding on to what was found.
 
 use std::ffi::OsStr;
-use std::fs::File;
-use std::os::fd::{AsFd, BorrowedFd};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -62,7 +61,7 @@ pub(super) struct Bound {
     directory: Option<OpenedDirectory>,
     read: Arc<file::Read>,
     seen: Vec<Seen>,
-    shell: Option<Arc<File>>,
+    shell: Option<Arc<OwnedFd>>,
 }
 
 impl Bound {
@@ -133,16 +132,16 @@ impl Bound {
     }
 
     /// Opens the shell that was seen.
-    fn open_shell(&self) -> Option<Arc<File>> {
+    fn open_shell(&self) -> Option<Arc<OwnedFd>> {
         let seen = self.seen.first()?.file.as_ref().filter(|file| file.facts.kind == Kind::File)?;
         let flags = if cfg!(target_os = "linux") { OFlag::from_bits_retain(place_flag()) } else { OFlag::O_RDONLY };
         let file = openat(AT_FDCWD, &self.plan.shell, flags | OFlag::O_CLOEXEC, Mode::empty()).ok()?;
         let facts = Facts::of(&fstat(&file).ok()?);
-        ((facts.device, facts.inode) == (seen.facts.device, seen.facts.inode)).then(|| Arc::new(file.into()))
+        ((facts.device, facts.inode) == (seen.facts.device, seen.facts.inode)).then(|| Arc::new(file))
     }
 
     /// The open shell.
-    pub(super) fn shell(&self) -> Option<Arc<File>> {
+    pub(super) fn shell(&self) -> Option<Arc<OwnedFd>> {
         self.shell.clone()
     }
 
@@ -204,7 +203,7 @@ const fn place_flag() -> i32 {
     return 0;
 }
 
-fn leads_to(path: &Path, opened: &File) -> bool {
+fn leads_to(path: &Path, opened: &OwnedFd) -> bool {
     use std::os::unix::fs::MetadataExt;
     let now = std::fs::metadata(path).map(|facts| (facts.dev(), facts.ino())).ok();
     now.is_some() && now == directory::identity(opened).ok()

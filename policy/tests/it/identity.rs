@@ -1,6 +1,7 @@
 //! What was approved is what runs: files and directories swapped while a person is asked.
 
 use std::fs::{self, File};
+use std::os::fd::OwnedFd;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -44,6 +45,10 @@ impl Approver for Meanwhile {
         }
         self.answer.clone()
     }
+}
+
+fn inode(file: &OwnedFd) -> u64 {
+    File::from(file.try_clone().unwrap()).metadata().unwrap().ino()
 }
 
 /// A workspace `ws` with the directory `bin` in `PATH`, and what is `outside`.
@@ -281,7 +286,7 @@ async fn a_directory_that_is_moved_away() {
         assert_eq!(denied.reason().replace(scene.root.to_str().unwrap(), ""), expected);
         // What would have been started in is still the one that was asked about.
         let StartDirectory::Opened(opened) = grant.directory() else { panic!("{:?}", grant.directory()) };
-        assert_eq!(opened.file.metadata().unwrap().ino(), inside.ino());
+        assert_eq!(inode(&opened.file), inside.ino());
         assert_eq!(opened.path, scene.path("ws/sub"));
         if outside {
             fs::remove_file(scene.path("ws/sub")).unwrap();
@@ -432,7 +437,7 @@ async fn a_shell_that_is_replaced() {
     let meanwhile = scene.clone();
     let gate = gate("{}", Meanwhile::new(move || meanwhile.replace("shell", "evil")));
     let grant = gate.ask(request).await.unwrap();
-    assert_eq!(grant.program().unwrap().metadata().unwrap().ino(), before);
+    assert_eq!(inode(grant.program().unwrap()), before);
     assert_eq!(grant.check().unwrap_err().kind(), DeniedKind::Changed);
 }
 
@@ -486,7 +491,7 @@ async fn a_link_that_comes_and_goes_never_leads_outside() {
             Ok(grant) => match grant.directory() {
                 StartDirectory::Opened(opened) => {
                     granted += 1;
-                    assert_eq!(opened.file.metadata().unwrap().ino(), inside, "it leads outside, unasked");
+                    assert_eq!(inode(&opened.file), inside, "it leads outside, unasked");
                 }
                 StartDirectory::Unavailable(_) => gone += 1,
                 StartDirectory::ByPath => panic!("a path may lead anywhere"),

@@ -1,7 +1,6 @@
 //! What a command is to be: program, environment, directory, terminal or pipes.
 
 use std::ffi::{OsStr, OsString};
-use std::fs::File;
 use std::io;
 use std::os::fd::{AsRawFd, OwnedFd, RawFd};
 use std::os::unix::ffi::OsStrExt;
@@ -33,12 +32,12 @@ pub struct CommandSpec {
 #[derive(Debug, Clone, Default)]
 pub struct Opened {
     /// The working directory. The path of the specification is then only named in errors.
-    pub workdir: Option<Arc<File>>,
+    pub workdir: Option<Arc<OwnedFd>>,
     /// The file that is executed as the first of `argv`.
     ///
     /// On Linux from 6.14 on it is executed itself. Elsewhere, and where it is a script, which only a path can be
     /// given to, the path is executed after a look that it still leads to this file.
-    pub program: Option<Arc<File>>,
+    pub program: Option<Arc<OwnedFd>>,
 }
 
 impl Opened {

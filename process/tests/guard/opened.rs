@@ -1,6 +1,7 @@
 //! Commands that start from open files, whatever their paths lead to by then.
 
 use std::fs::{self, File};
+use std::os::fd::OwnedFd;
 use std::os::unix::fs::{OpenOptionsExt, PermissionsExt, symlink};
 use std::path::Path;
 use std::sync::Arc;
@@ -12,9 +13,9 @@ use crate::support::{Running, both, command};
 const PIPE: Stdio = Stdio::Pipes(Output::Merged);
 
 /// Opens it as a place, as a host does that looks at it before it asks.
-fn open(path: &Path) -> Option<Arc<File>> {
+fn open(path: &Path) -> Option<Arc<OwnedFd>> {
     let flags = if cfg!(target_os = "linux") { libc::O_PATH } else { 0 };
-    Some(Arc::new(File::options().read(true).custom_flags(flags).open(path).unwrap()))
+    Some(Arc::new(File::options().read(true).custom_flags(flags).open(path).unwrap().into()))
 }
 
 /// How it ended, and all that it printed.

@@ -8,15 +8,15 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use serde_json::json;
 use tool_api::{
-    Condition, Denied, DeniedKind, Effect, Grant, OpenedDirectory, Permission, PermissionRequest, StartDirectory,
-    ToolErrorKind, async_trait,
+    Condition, Denied, DeniedKind, Effect, Grant, Handle, OpenedDirectory, Permission, PermissionRequest,
+    StartDirectory, ToolErrorKind, async_trait,
 };
 use tool_shell_session::Config;
 
 use crate::host::run;
 
-fn open(path: &Path) -> Arc<File> {
-    Arc::new(File::open(path).unwrap())
+fn open(path: &Path) -> Arc<Handle> {
+    Arc::new(File::open(path).unwrap().into())
 }
 
 /// Opens the directory, and then puts a link to another one in its place.
