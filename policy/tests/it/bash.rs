@@ -242,6 +242,7 @@ fn could_be(known: &Word, word: &str) -> bool {
 struct Outcome {
     ran: usize,
     understood: usize,
+    allowed: usize,
     /// Commands that no segment names, although the analysis has no doubt.
     missed: Vec<String>,
     /// The same where it has.
@@ -281,6 +282,15 @@ impl Outcome {
                 }
             }
         }
+        // What is allowed runs nothing but what was allowed.
+        let allowed: Vec<String> = NAMES[..2].iter().chain(BUILTINS).map(|name| format!("{name} *")).collect();
+        let rules: Vec<(Decision, &str)> = allowed.iter().map(|pattern| (Decision::Allow, pattern.as_str())).collect();
+        if explain(&policy(&rules), script).decision == Decision::Allow {
+            self.allowed += 1;
+            if let Some(words) = commands.iter().find(|words| NAMES[2..].contains(&words[0].as_str())) {
+                self.missed.push(format!("{script:?}\n  ran {words:?}, and is allowed"));
+            }
+        }
         if commands.iter().any(|words| NAMES.contains(&words[0].as_str()))
             && explain(&policy(&[]), script).smart == Classification::Safe
         {
@@ -291,9 +301,10 @@ impl Outcome {
     #[track_caller]
     fn hold(&self, scripts: usize) {
         println!(
-            "{scripts} scripts, {} ran something, {} of them understood; {} misses, and {} where there was a doubt",
+            "{scripts} scripts, {} ran something, {} of them understood, {} allowed; {} misses, and {} where there was a doubt",
             self.ran,
             self.understood,
+            self.allowed,
             self.missed.len(),
             self.doubted
         );
