@@ -426,6 +426,9 @@ impl Reader<'_> {
             self.tree.evaluates_names = true;
         }
         if matches!(word.text.as_str(), "-eq" | "-ne" | "-lt" | "-le" | "-gt" | "-ge") {
+            if before.text.contains(['[', '`']) || before.text.contains("$(") {
+                self.tree.doubt("`[[` evaluates a subscript");
+            }
             self.tree.evaluates_names = true;
         }
         if matches!(word.text.as_str(), "-nt" | "-ot" | "-ef") && !before.text.is_empty() {
