@@ -60,13 +60,26 @@ pub(crate) fn base_name(path: &str) -> &str {
     path.rsplit('/').next().unwrap_or(path)
 }
 
+/// The last bytes of shells' names.
+const SHELL_ENDS: [bool; 256] = {
+    let mut ends = [false; 256];
+    let mut at = 0;
+    while at < SHELLS.len() {
+        let name = SHELLS[at].as_bytes();
+        ends[name[name.len() - 1] as usize] = true;
+        at += 1;
+    }
+    ends
+};
+
 /// Whether a program is a shell.
 pub(crate) fn is_shell(name: &str) -> bool {
     let base = base_name(name).trim_start_matches('-');
-    if SHELLS.contains(&base) {
+    // This is asked of every word that may be a program, and few end as shells do.
+    let Some(last) = base.bytes().next_back() else { return false };
+    if SHELL_ENDS[usize::from(last)] && SHELLS.contains(&base) {
         return true;
     }
-    // Few names end so, and this is asked of every word that may be a program.
     let versioned = base.ends_with(|last: char| last.is_ascii_digit() || matches!(last, '.' | '-'));
     versioned
         && base.rsplit_once('-').is_some_and(|(stem, version)| {
