@@ -15,6 +15,8 @@ pub(super) enum Kind {
     Enter,
     /// A program or script to run.
     Run,
+    /// An archive; `HOST:FILE` is fetched by another program.
+    Archive,
     /// A file with names of further files.
     List,
     /// A pattern: the operand that stands for it is then a file.
@@ -70,6 +72,7 @@ impl Kind {
             "dest" => Self::Destination,
             "enter" => Self::Enter,
             "run" => Self::Run,
+            "archive" => Self::Archive,
             "list" => Self::List,
             "pattern" => Self::Pattern,
             "patternfile" => Self::PatternFile,
@@ -112,6 +115,7 @@ impl Kind {
                 | Self::Destination
                 | Self::Run
                 | Self::List
+                | Self::Archive
                 | Self::Sed
                 | Self::Awk
                 | Self::Jq

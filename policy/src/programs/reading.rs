@@ -24,6 +24,7 @@ pub(super) struct Reading<'a> {
     listing: bool,
     recursive: bool,
     in_place: bool,
+    read_only: bool,
     /// Whether a command line of its own was reached.
     stopped: bool,
     /// The first word that may become several because of a value.
@@ -44,6 +45,7 @@ pub(super) fn read(name: &str, program: &'static Program, words: &[Word]) -> Cal
         listing: false,
         recursive: false,
         in_place: false,
+        read_only: false,
         stopped: false,
         splits: false,
     };
@@ -184,6 +186,7 @@ impl<'a> Reading<'a> {
         self.recursive |= opt.role.recursive;
         self.has_script |= opt.role.nopattern;
         self.in_place |= opt.role.inplace;
+        self.read_only |= opt.role.readonly;
         let what = opt.values.iter().find_map(|kind| match kind {
             Kind::Write | Kind::Destination | Kind::RemoteWrite => Some("writes a file"),
             Kind::Run => Some("runs a program"),
@@ -392,7 +395,8 @@ impl<'a> Reading<'a> {
 
     fn finish(&mut self) {
         let program = self.program();
-        self.at_least(program.nature, |name| match (program.note, program.nature) {
+        let nature = if self.read_only { Nature::Reads } else { program.nature };
+        self.at_least(nature, |name| match (program.note, program.nature) {
             ("", Nature::Unknown) => format!("what `{name}` does depends on more than its arguments"),
             ("", Nature::Destroys) => format!("`{name}` destroys what cannot be brought back"),
             ("", _) => format!("`{name}` changes something, or runs something else"),
@@ -425,7 +429,7 @@ impl<'a> Reading<'a> {
             if slot.effect != Nature::Reads && !self.listing {
                 self.at_least(slot.effect, |name| format!("`{name}` with an operand changes something"));
             }
-            if matches!(slot.kind, Kind::Write | Kind::Destination | Kind::RemoteWrite) {
+            if matches!(slot.kind, Kind::Write | Kind::Destination | Kind::RemoteWrite) && !self.read_only {
                 self.at_least(Nature::Changes, |name| format!("the operand of `{name}` names a file to write"));
             }
             let written = self.in_place && matches!(slot.kind, Kind::Read | Kind::Any);
@@ -460,6 +464,13 @@ impl<'a> Reading<'a> {
                 self.file(at, from, Usage::Read);
             }
             Kind::Read | Kind::List => self.file(at, from, Usage::Read),
+            Kind::Archive => {
+                if is_remote(rest) {
+                    self.at_least(Nature::Changes, |name| format!("`{name}` fetches `{rest}` by another program"));
+                } else {
+                    self.file(at, from, Usage::Read);
+                }
+            }
             Kind::Write => self.file(at, from, Usage::Write),
             Kind::Destination => {
                 self.has_destination = true;
