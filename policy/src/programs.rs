@@ -7,6 +7,7 @@ mod reading;
 mod sed;
 mod table;
 mod test;
+mod value;
 mod word;
 
 use std::borrow::Cow;

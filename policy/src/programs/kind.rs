@@ -57,6 +57,8 @@ pub(super) enum Kind {
     Letters,
     /// `NAME=value`, `-letters` or `+letters` of a builtin that sets variables.
     Variable,
+    /// The name of a setting; `NAME=value` sets it.
+    Setting,
     /// A command of several words up to `;` or `+`.
     Until,
     /// The rest is a command line, which is looked at on its own.
@@ -93,6 +95,7 @@ impl Kind {
             "format" => Self::Format,
             "letters" => Self::Letters,
             "variable" => Self::Variable,
+            "setting" => Self::Setting,
             "until" => Self::Until,
             "command" => Self::Command,
             _ => return None,
@@ -126,6 +129,7 @@ impl Kind {
                 | Self::Format
                 | Self::Letters
                 | Self::Variable
+                | Self::Setting
                 | Self::Until
         )
     }

@@ -104,6 +104,8 @@ pub(super) struct Style {
     pub(super) deep: bool,
     /// Without operands it does more than with them.
     pub(super) needs: bool,
+    /// Without any argument it does more than with some.
+    pub(super) alone: bool,
     /// `NAME=value` may stand before the command.
     pub(super) assigns: bool,
     /// `test` and `[`.
@@ -270,6 +272,7 @@ impl Program {
             "toolchain" => &mut style.toolchain,
             "deep" => &mut style.deep,
             "needs" => &mut style.needs,
+            "alone" => &mut style.alone,
             "assigns" => &mut style.assigns,
             "test" => &mut style.test,
             _ => return Err(format!("`+{name}` is no way to read arguments")),
@@ -409,7 +412,7 @@ fn read(files: &[(&'static str, &'static str)]) -> (Table, Vec<String>) {
             let length = block(after, 0);
             let body = &after[..length];
             rest = &after[length..];
-            if let Some(name) = line.strip_prefix("set ") {
+            if let Some(name) = line.strip_prefix("options ") {
                 table.sets.insert(name.trim(), body);
                 continue;
             }
