@@ -132,8 +132,17 @@ fn pattern(bytes: &[u8], mut at: usize) -> Option<usize> {
     loop {
         match bytes.get(at)? {
             b'/' => return bracket.is_none().then_some(at + 1),
+            b'\\' if bracket.is_some() && matches!(bytes.get(at + 1), Some(b']' | b'\\')) => return None,
             b'\\' => at += 1,
             b'\n' => return None,
+            // A class in brackets has brackets of its own.
+            b'[' if bracket.is_some() && matches!(bytes.get(at + 1), Some(b':' | b'.' | b'=')) => {
+                let length = bytes[at + 2..].iter().take_while(|b| b.is_ascii_alphanumeric()).count();
+                if bytes.get(at + 2 + length) != bytes.get(at + 1) || bytes.get(at + 3 + length) != Some(&b']') {
+                    return None;
+                }
+                at += 3 + length;
+            }
             b'[' if bracket.is_none() => bracket = Some(at),
             b']' => {
                 if let Some(start) = bracket {

@@ -174,9 +174,26 @@ impl Reader<'_> {
         let mut bracket = None;
         while self.at < self.text.len() {
             let byte = self.peek();
+            let next = self.text.get(self.at + 1).copied().unwrap_or(0);
             match byte {
+                // In brackets a backslash is a character for some; a class has brackets of its own.
+                b'\\' if bracket.is_some() && (matches!(next, b']' | b'\\') || next == delimiter) => {
+                    return self.problem(Nature::Unknown, "a backslash in brackets in its script");
+                }
                 b'\\' => {
                     self.at += 2;
+                    continue;
+                }
+                b'\n' if pattern => return self.problem(Nature::Unknown, "a line end in a pattern of its script"),
+                b'[' if bracket.is_some() && matches!(next, b':' | b'.' | b'=') => {
+                    let class = &self.text[self.at + 2..];
+                    let Some(length) = class.windows(2).position(|pair| pair == [next, b']']) else {
+                        return self.problem(Nature::Unknown, "its script is not understood");
+                    };
+                    if !class[..length].iter().all(u8::is_ascii_alphanumeric) {
+                        return self.problem(Nature::Unknown, "its script is not understood");
+                    }
+                    self.at += length + 4;
                     continue;
                 }
                 b'[' if pattern && bracket.is_none() => bracket = Some(self.at),

@@ -176,6 +176,9 @@ fn options_that_do_more_than_read() {
         asks sed -f s.sed f => x:s.sed r:f
         asks sed "s/$a/b/" f
         asks sed 's/[/]/w out/x/' f
+        asks sed 's/[[:alpha:]/]/g;s/w out\n/x/p' f
+        asks sed 's/[\]/]/w out/' f
+        asks awk '/[[:alpha:]/]/ {print}' f
         asks sed 'r /etc/passwd' f => r:/etc/passwd r:f
         asks sed '/a/,/b/r x' f
         asks sed --expression='1e id' f
@@ -367,6 +370,9 @@ fn calls_that_only_read() {
         reads sed -e '/x/a new text' f
         reads sed -n '$=' f
         reads sed 10q f
+        reads sed 's/[[:space:]]*$//' f
+        reads sed -E 's/^[^[:alnum:]_]+//g' f
+        reads awk '/^[[:space:]]*#/ {next} {print}' f
         reads awk '{print $1}' f
         reads awk -F: '$3 > 100 {print $1}' /etc/passwd => r:/etc/passwd
         reads awk '/a|b/ {n++} END {print n}' f
