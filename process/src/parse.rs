@@ -203,7 +203,7 @@ impl Parser {
                         at += 1;
                         continue;
                     }
-                    if let Some(text) = scan::short_run(&bytes[at..]).and_then(|run| str::from_utf8(run).ok()) {
+                    if let Some(text) = scan::short_run(&bytes[at..]) {
                         sink.text(text);
                         at += text.len();
                         continue;

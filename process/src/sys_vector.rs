@@ -1,8 +1,5 @@
-//! Vectors: running a piece of code compiled for the widest that the machine has, and one bit a byte of a block.
-#![cfg_attr(
-    target_arch = "x86_64",
-    expect(unsafe_code, reason = "only who has looked may call code compiled for more than the baseline")
-)]
+//! Many bytes at a time: code compiled for the widest vectors of the machine, one bit a byte of a block, short ASCII.
+#![expect(unsafe_code, reason = "only who has looked may call code compiled for more, or take bytes for text")]
 
 /// Runs `work`, which is compiled once more for each width: a loop that the compiler turns into vectors gets wider ones.
 ///
@@ -79,4 +76,16 @@ pub(crate) fn colour_bits(block: &[u8; 64]) -> [u64; 5] {
     }
     // SAFETY: each x86_64 has SSE2.
     unsafe { with_sse2(block) }
+}
+
+/// The first `len` bytes as text, if they are ASCII: the general check costs a call.
+#[inline]
+pub(crate) fn ascii(bytes: &[u8; 8], len: usize) -> Option<&str> {
+    let first = bytes.get(..len)?;
+    let others = u64::from_le_bytes(*bytes) & 0x8080_8080_8080_8080;
+    if others.trailing_zeros() as usize / 8 < len {
+        return None;
+    }
+    // SAFETY: the first byte that is no ASCII, if there is one, is not among the first `len`; ASCII is UTF-8.
+    Some(unsafe { str::from_utf8_unchecked(first) })
 }

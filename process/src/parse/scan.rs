@@ -1,6 +1,6 @@
 //! Finding the end of plain text, many bytes at a time and without `unsafe`.
 
-use crate::sys_vector::widest;
+use crate::sys_vector::{ascii, widest};
 
 /// Bytes that are looked at together.
 const BLOCK: usize = 64;
@@ -120,9 +120,10 @@ pub(super) fn lone_letter(bytes: &[u8]) -> Option<&'static str> {
 
 /// A run of a few ASCII characters in front of a control; `None` if it is anything else.
 #[inline]
-pub(super) fn short_run(bytes: &[u8]) -> Option<&[u8]> {
-    let len = (no_ascii_text(u64::from_le_bytes(*bytes.first_chunk::<8>()?)).trailing_zeros() / 8) as usize;
-    (bytes.get(len)? < &0x80 && len < 8).then(|| &bytes[..len])
+pub(super) fn short_run(bytes: &[u8]) -> Option<&str> {
+    let word = bytes.first_chunk::<8>()?;
+    let len = (no_ascii_text(u64::from_le_bytes(*word)).trailing_zeros() / 8) as usize;
+    if word.get(len)? < &0x80 { ascii(word, len) } else { None }
 }
 
 /// How many bytes at the end of `run` are the start of a UTF-8 character that is not whole.
@@ -193,7 +194,7 @@ mod tests {
             assert_eq!(first(no_ascii_text(word)), expected, "{bytes:x?}");
             let short = short_run(&bytes);
             let ends = bytes.get(expected).is_some_and(u8::is_ascii);
-            assert_eq!(short, ends.then(|| &bytes[..expected]), "{bytes:x?}");
+            assert_eq!(short.map(str::as_bytes), ends.then(|| &bytes[..expected]), "{bytes:x?}");
             let param = |byte: &u8| (0x30..=0x3b).contains(byte);
             let digits = [b'0', a, b, b'0', b'0', b'0', b'0', b'0'];
             let expected = digits.iter().position(|byte| !param(byte)).unwrap_or(8);
