@@ -30,7 +30,11 @@ impl Reader<'_> {
                 self.expect_word("done")?;
                 self.step(Step::Done);
             }
-            "for" | "select" => self.for_loop()?,
+            "for" => self.for_loop()?,
+            "select" => {
+                self.step(Step::Choice);
+                self.for_loop()?;
+            }
             "case" => self.case()?,
             "[[" => self.tucked(Self::double_bracket)?,
             "function" => return self.function_keyword(),

@@ -19,6 +19,8 @@ pub(crate) enum Step {
     Body(u32),
     /// A value that a loop gives to its variable.
     Value(u32),
+    /// The next loop is a `select`, which takes its values in any order.
+    Choice,
     /// A loop gives values to a variable that the script does not tell.
     Forget,
     /// What follows runs in a process of its own, up to its `Leave`.

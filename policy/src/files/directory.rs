@@ -207,7 +207,9 @@ impl<'a> Walk<'a> {
         let dots = path.components().any(|component| component == Component::ParentDir);
         // A shell takes `..` off the name of its directory, unless it was told not to.
         let other = dots.then(|| self.look.resolve(Path::new("/"), &logical)).filter(|other| *other != physical);
-        state.certain &= other.is_none() && self.look.may_enter(&physical.path);
+        // `missing/..` is nowhere, although its name can be resolved.
+        let through = !dots || self.look.may_enter(&base.real.join(path));
+        state.certain &= other.is_none() && through && self.look.may_enter(&physical.path);
         for resolved in [Some(physical), other].into_iter().flatten() {
             if !resolved.inside {
                 self.outside(&resolved.path, &logical, Usage::Enter);

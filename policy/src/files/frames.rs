@@ -1,9 +1,24 @@
 //! What a step begins and ends: lists, conditions, loops, processes; only where the script may be changes.
 
 use super::state::{Place, Places, State};
+use super::value::ANY;
 use super::variables::Variables;
 use super::walk::{MOST_PASSES, Walk};
-use crate::analysis::Step;
+use crate::analysis::{Assignment, Step, WordPart};
+
+/// Turns of a loop that are followed one by one.
+const MOST_TURNS: usize = 8;
+
+/// What is known of a loop before it begins.
+#[derive(Debug, Default)]
+pub(super) struct Looping<'a> {
+    /// Its variable.
+    pub(super) name: Option<&'a str>,
+    /// It is a `select`.
+    pub(super) choice: bool,
+    known: bool,
+    values: Vec<String>,
+}
 
 /// Something that has begun and not ended.
 #[derive(Debug)]
@@ -28,6 +43,9 @@ pub(super) enum Frame<'a> {
         pass: u8,
         /// Its variable, when the script tells the values.
         name: Option<&'a str>,
+        /// The values in order, when each of them is known; then every turn is followed by itself.
+        values: Vec<String>,
+        turn: usize,
     },
     Case {
         entry: Places,
@@ -46,18 +64,29 @@ pub(super) enum Frame<'a> {
 impl<'a> Walk<'a> {
     /// Ends a loop, or says where it begins again.
     pub(super) fn end_of_loop(&mut self, state: &mut State, frames: &mut Vec<Frame<'a>>) -> Option<usize> {
-        let Some(Frame::Loop { start, mut entry, exit, again, variables, pass, name }) = frames.pop() else {
+        let Some(Frame::Loop { start, mut entry, mut exit, again, variables, pass, name, values, turn }) = frames.pop()
+        else {
             return None;
         };
         let mut back = state.all();
         back.join(&again);
+        if let (Some(name), Some(value)) = (name, values.get(turn + 1)) {
+            self.variables.set(name, Some(vec![value.clone()]), true);
+            *state = State::of(back);
+            let (again, turn) = (Places::NONE, turn + 1);
+            frames.push(Frame::Loop { start, entry, exit, again, variables, pass, name: Some(name), values, turn });
+            return Some(start);
+        }
+        if !values.is_empty() {
+            exit.join(&back);
+            *state = State::of(exit);
+            self.leave_loop(name);
+            return None;
+        }
         let settled = variables == self.variables;
         if entry.holds(&back) && settled || pass >= MOST_PASSES {
             *state = State::of(exit);
-            if let Some(name) = name.filter(|_| self.maybe > 1) {
-                // Around it, the loop may not have run.
-                self.variables.set(name, None, false);
-            }
+            self.leave_loop(name);
             return None;
         }
         if !entry.holds(&back) && pass + 1 == MOST_PASSES {
@@ -69,8 +98,44 @@ impl<'a> Walk<'a> {
         }
         *state = State::of(entry);
         let (again, variables) = (Places::NONE, self.variables.clone());
-        frames.push(Frame::Loop { start, entry, exit, again, variables, pass: pass + 1, name });
+        frames.push(Frame::Loop { start, entry, exit, again, variables, pass: pass + 1, name, values, turn });
         Some(start)
+    }
+
+    fn leave_loop(&mut self, name: Option<&str>) {
+        if let Some(name) = name.filter(|_| self.maybe > 1) {
+            // Around it, the loop may not have run.
+            self.variables.set(name, None, false);
+        }
+    }
+
+    /// Notes a value of the loop that comes next.
+    pub(super) fn loop_value(&mut self, value: &'a Assignment, state: &State) {
+        let values = self.values(&value.value, self.here(state));
+        let first = self.looping.name != Some(value.name.as_str());
+        if first {
+            let choice = self.looping.choice;
+            self.looping = Looping { name: Some(&value.name), choice, known: !choice, values: Vec::new() };
+        }
+        let list = value.value.parts.iter().all(|part| matches!(part, WordPart::Literal(_) | WordPart::Brace));
+        match &values {
+            Some(values) if list || values.len() == 1 => self.looping.values.extend(values.iter().cloned()),
+            _ => self.looping.known = false,
+        }
+        self.variables.set(&value.name, values, first);
+    }
+
+    /// The values of the loop that begins, if every turn of it can be followed.
+    pub(super) fn turns(&mut self) -> Vec<String> {
+        let looping = std::mem::take(&mut self.looping);
+        let plain = looping.values.iter().all(|value| !value.contains(ANY));
+        let (Some(name), true) = (looping.name, looping.known && plain && looping.values.len() <= MOST_TURNS) else {
+            return Vec::new();
+        };
+        if let Some(value) = looping.values.first() {
+            self.variables.set(name, Some(vec![value.clone()]), true);
+        }
+        looping.values
     }
 }
 
@@ -140,7 +205,11 @@ pub(super) fn structure(step: Step, state: &mut State, frames: &mut Vec<Frame<'_
             }
         }
         Step::While | Step::Until | Step::Each => {
-            if let Some(Frame::Loop { exit, .. }) = frames.last_mut() {
+            if let Some(Frame::Loop { exit, values, .. }) = frames.last_mut() {
+                if !values.is_empty() {
+                    // It runs to its end.
+                    return;
+                }
                 let (leaves, stays) = match step {
                     Step::While => (state.failed, state.ok),
                     Step::Until => (state.ok, state.failed),

@@ -42,6 +42,10 @@ impl<'a> Walk<'a> {
         }
         let mut texts = Vec::new();
         for alternative in expand_braces(&word.text)? {
+            if alternative.is_empty() {
+                // Nothing is left of it.
+                continue;
+            }
             let word = read_word(&alternative)?;
             if word.parts.contains(&WordPart::Brace) {
                 return None;

@@ -5,7 +5,7 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use super::directory::Directories;
-use super::frames::{Frame, structure};
+use super::frames::{Frame, Looping, structure};
 use super::glob::MOST_ENTRIES;
 use super::state::{EMPTY, LOST, Place, Places, State, UNKNOWN};
 use super::value::ANY;
@@ -58,8 +58,8 @@ pub(super) struct Walk<'a> {
     pub(super) maybe: usize,
     /// The segment whose name is looked at.
     pub(super) program: Option<usize>,
-    /// The variable of the loop that comes next.
-    looping: Option<&'a str>,
+    /// The loop that comes next.
+    pub(super) looping: Looping<'a>,
     /// Scripts that were known only with the values of variables.
     pub(super) late: usize,
     steps_left: usize,
@@ -125,8 +125,8 @@ pub(super) fn walk<'a>(analysis: &'a CommandAnalysis, ground: &Ground<'a>) -> Ve
         calls: 0,
         maybe: 0,
         program: None,
-        looping: None,
-        steps_left: 8 * steps + 256,
+        looping: Looping::default(),
+        steps_left: 8 * steps + 2_048,
         names_left: MOST_NAMES,
         found: Vec::new(),
         unknown: Vec::new(),
@@ -189,10 +189,7 @@ impl<'a> Walk<'a> {
                 }
                 Step::Value(number) => {
                     if let Some(value) = self.analysis.loops.get(number as usize) {
-                        let values = self.values(&value.value, self.here(&state));
-                        let first = self.looping != Some(value.name.as_str());
-                        self.variables.set(&value.name, values, first);
-                        self.looping = Some(&value.name);
+                        self.loop_value(value, &state);
                     }
                 }
                 Step::Function { name, end } => {
@@ -210,10 +207,13 @@ impl<'a> Walk<'a> {
                         again: Places::NONE,
                         variables: self.variables.clone(),
                         pass: 0,
-                        name: self.looping.take(),
+                        name: self.looping.name,
+                        values: self.turns(),
+                        turn: 0,
                     });
                 }
                 Step::Forget => self.variables.lose(),
+                Step::Choice => self.looping.choice = true,
                 Step::Done => {
                     if let Some(start) = self.end_of_loop(&mut state, &mut frames) {
                         at = start;
@@ -254,7 +254,7 @@ impl<'a> Walk<'a> {
     }
 
     /// Where a command runs; where nothing should run any more, it runs where that was decided.
-    fn here(&self, state: &State) -> Places {
+    pub(super) fn here(&self, state: &State) -> Places {
         let all = state.all();
         if all.is_empty() { self.last } else { all }
     }

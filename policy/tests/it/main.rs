@@ -3,6 +3,7 @@
 
 mod bash;
 mod cases;
+mod followed;
 mod gate;
 #[cfg(unix)]
 mod identity;

@@ -462,6 +462,8 @@ fn links_are_followed_where_they_lead() {
         ("cd src; cd ..; cat x", "none"),
         ("cd src/deep; cat ../../x", "none"),
         ("cd missing; cat ../x", "R/x"),
+        ("cd missing/../src; cat ../x", "R/x"),
+        ("cd src/../src; cat ../x", "none"),
         ("cd src/a.rs; cat ../x", "R/x"),
         ("pushd src; cat ../x; popd; cat x", "none"),
         ("pushd src; pushd deep; popd; popd; cat ../y", "R/y"),
