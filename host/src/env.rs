@@ -140,8 +140,12 @@ fn is_inherited(config: &EnvConfig, name: &str) -> bool {
     wanted && !DROPPED.iter().any(|pattern| matches(pattern, name)) && !is_secret_name(name)
 }
 
-/// Tells whether a variable's name says that its value is secret.
+/// Tells whether a variable's name says that its value is secret. What the mask hides by name is among them; others (a
+/// `TOKEN_FILE`) are kept from commands all the same, which costs less than to hide their values wherever they stand.
 pub(crate) fn is_secret_name(name: &str) -> bool {
+    if policy::names_secret(name) {
+        return true;
+    }
     let name = name.to_ascii_uppercase();
     let mut words = name.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty());
     // `PWD` is the directory, `MYSQL_PWD` is a password.
@@ -163,7 +167,7 @@ fn matches(pattern: &str, name: &str) -> bool {
 mod tests {
     use super::*;
 
-    const HOST: [(&str, &str); 18] = [
+    const HOST: [(&str, &str); 20] = [
         ("PATH", "/usr/bin"),
         ("HOME", "/home/ann"),
         ("LC_ALL", "C.UTF-8"),
@@ -179,6 +183,8 @@ mod tests {
         ("TOOLHOST_MODE", "ask"),
         ("OPENAI_API_KEY", "x"),
         ("GITHUB_TOKEN", "x"),
+        ("GITHUB_PAT", "x"),
+        ("SESSION_JWT", "x"),
         ("MyApp.clientSecret", "x"),
         ("MYSQL_PWD", "x"),
         ("AWS_SECRET_ACCESS_KEY", "x"),
