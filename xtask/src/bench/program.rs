@@ -29,11 +29,11 @@ pub(crate) struct Program {
 const PROGRAMS: &[Program] = &[
     Program {
         package: "process",
-        example: "bench",
+        example: "bench_process",
         needs: &[],
         groups: &["idle", "crowd", "cleaner", "drain", "echo", "spawn"],
     },
-    Program { package: "policy", example: "bench", needs: &[], groups: &["policy"] },
+    Program { package: "policy", example: "bench_policy", needs: &[], groups: &["policy"] },
     Program { package: "policy", example: "bench_mask", needs: &[], groups: &["mask"] },
     Program {
         package: "host",
@@ -99,6 +99,15 @@ impl Program {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// All examples of a workspace are built into one folder, where one would take the place of another.
+    #[test]
+    fn no_two_programs_have_one_name() {
+        let mut names: Vec<&str> = PROGRAMS.iter().map(|program| program.example).collect();
+        names.sort_unstable();
+        names.dedup();
+        assert_eq!(names.len(), PROGRAMS.len());
+    }
 
     #[test]
     fn each_group_has_its_program() {
