@@ -14,6 +14,7 @@ pub mod pty;
 mod session;
 #[cfg(unix)]
 mod sys;
+mod sys_utf8;
 mod sys_vector;
 
 #[cfg(unix)]

@@ -15,6 +15,8 @@ pub use csi::Csi;
 
 use std::mem;
 
+use crate::sys_utf8::checked_run;
+
 /// Bytes of a control string (OSC, DCS, APC, PM, SOS) that are kept; from here on a line feed ends the string.
 pub const STRING_CAP: usize = 4096;
 
@@ -206,6 +208,13 @@ impl Parser {
                     if let Some(text) = scan::short_run(&bytes[at..]) {
                         sink.text(text);
                         at += text.len();
+                        continue;
+                    }
+                    // Both at once for what is at hand; what is left over goes the longer way.
+                    let whole = bytes.len() - scan::cut_character(&bytes[at..]);
+                    if let Some((len @ 1.., Some(text))) = checked_run(&bytes[at..whole]) {
+                        sink.text(text);
+                        at += len;
                         continue;
                     }
                     let end = scan::plain_run(bytes, at);
