@@ -228,7 +228,7 @@ impl Work {
                 self.doubt("a here-document and `((` in one command");
             }
         }
-        let extra = if counts && error.is_none() { self.opinions(source, &tree) } else { Vec::new() };
+        let others = if counts && error.is_none() { self.ask_others(source, &tree) } else { None };
         let tree = match &error {
             Some(error) => {
                 let mut tree = reader::salvage(source, error, tree);
@@ -239,48 +239,13 @@ impl Work {
             }
             None => tree,
         };
+        // The other parsers work meanwhile.
         self.tree(tree, place, given);
-        for text in extra {
+        let Some((asked, own)) = others else { return };
+        for text in self.compare(source, asked, &own) {
             let (tree, _) = reader::read(&text);
             self.tree(tree, Place { reach: Reach::DenyOnly, ..place }, given);
         }
-    }
-
-    /// Asks the other parsers; what only they found is returned.
-    ///
-    /// They are asked only about what our own reader took to its end: their recursion is bounded by what it bounds.
-    fn opinions(&mut self, source: &str, tree: &Tree) -> Vec<String> {
-        self.compared += source.len();
-        let cheap = self.compared <= 2 * MAX_CHARACTERS
-            && source.len() <= MAX_CHARACTERS
-            && tree.commands.len() <= MAX_COMMANDS
-            && tree.substitutions <= MAX_SUBSTITUTIONS
-            && !tree.deep
-            // Where they may read something else than we do, nothing of ours bounds how deep they get.
-            && (tree.doubt.is_none() || opinions::openers(source) <= opinions::FEW_OPENERS);
-        if !cheap {
-            self.doubt("too long or too deep to be understood completely");
-            return Vec::new();
-        }
-        let (second, third) = opinions::ask(source, tree);
-        let mut extra = Vec::new();
-        match second {
-            Some(opinion) => {
-                if !compare::with_second(source, tree, opinion, &mut extra) {
-                    self.doubt("parsers disagree about it");
-                }
-            }
-            None => self.doubt("a second parser does not understand it"),
-        }
-        match third {
-            Some(commands) => {
-                if !compare::with_third(source, tree, commands, &mut extra) {
-                    self.doubt("parsers disagree about it");
-                }
-            }
-            None => self.doubt("a third parser does not understand it"),
-        }
-        extra
     }
 
     fn tree(&mut self, tree: Tree, place: Place, given: &[Vec<Word>]) {
