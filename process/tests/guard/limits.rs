@@ -149,7 +149,7 @@ fn what_is_no_command_is_refused() {
 #[test]
 fn terminals_do_not_leak_into_other_programs() {
     scenario(async || {
-        let (stop, end) = (AtomicBool::new(false), Instant::now() + Duration::from_secs(3));
+        let (stop, end) = (AtomicBool::new(false), Instant::now() + Duration::from_secs(8));
         let own = std::env::current_exe().unwrap();
         let (opened, codes) = std::thread::scope(|scope| {
             let opener = scope.spawn(|| {
